@@ -93,10 +93,54 @@ static void apart(void **unused)
 	}
 }
 
+/* SMs have no more than all of them together, than there are blocks that can be counted, and than there are addresses. */
+static void most(void **unused)
+{
+	static const struct {
+		uint16_t sms, blocks;
+		uint32_t block_bytes, most;
+	} rows[] = {{1, 64, 2048, 64},		{3, 64, 2048, 192},	  {4, 64, 2048, 256},
+		    {5, 64, 2048, 256},		{1024, 64, 1 << 18, 256}, {1024, 64, (1 << 18) + 1, 255},
+		    {1024, 64, 1 << 19, 128},	{1024, 64, 1 << 21, 64}};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct tutti_discovery limits = {
+			.sms = rows[i].sms, .shared_blocks = rows[i].blocks, .shared_block_bytes = rows[i].block_bytes};
+
+		assert_int_equal(throttle_most(&limits), rows[i].most);
+	}
+}
+
+/* A throttled SM has all its blocks free, and the table says so at once. */
+static void in_table(void **unused)
+{
+	static struct tutti_sm_state table[SOME];
+
+	open_card(64, 2048);
+	sm_array_table(card->array, table);
+	assert_int_equal(table[2].shared_blocks, 64);
+	assert_int_equal(table[2].shared_free, 64);
+	assert_int_equal(sm_array_throttle(card->array, 200, (uint32_t[]){1u << 2}, 1), 0);
+	for (unsigned look = 0; look < 2; look++) {
+		sm_array_table(card->array, table);
+		for (unsigned i = 0; i < SOME; i++) {
+			assert_int_equal(table[i].shared_blocks, i == 2 ? 200 : 64);
+			assert_int_equal(table[i].shared_free, i == 2 ? 200 : 64);
+		}
+	}
+	assert_int_equal(sm_array_throttle(card->array, 0, (uint32_t[]){1u << 2}, 1), 0);
+	sm_array_table(card->array, table);
+	assert_int_equal(table[2].shared_blocks, 64);
+	assert_int_equal(table[2].shared_free, 64);
+	teardown(NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    {"SYS-52, TSK-07: the shared memory of each CTA is its own", apart, NULL, NULL, NULL},
+	    {"TSK-07: how much shared memory an SM can have", most, NULL, NULL, NULL},
+	    {"TSK-07, RES-01: throttled SMs in the table", in_table, NULL, NULL, NULL},
 	};
 
 	return cmocka_run_group_tests_name("SM: shared memory", tests, NULL, NULL);

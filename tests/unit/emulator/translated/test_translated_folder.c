@@ -405,8 +405,12 @@ static void surroundings(void **state)
 	const unsigned files = open_files();
 	struct compiler compiler;
 	sigset_t some, before, after;
+	struct rlimit core;
 	char want[512];
 
+	getrlimit(RLIMIT_CORE, &core);
+	core.rlim_cur = core.rlim_max; /* the program itself may leave a core */
+	setrlimit(RLIMIT_CORE, &core);
 	setenv("HOME", "/home/somebody", 1);
 	setenv("SECRET", "secret", 1);
 	sigemptyset(&some);
@@ -472,13 +476,40 @@ static void gives_way(void **state)
 	close(folder);
 }
 
-/* Nothing is compiled any more once that has been stopped; without a PATH only a whole path finds a compiler. */
+/* Unless one is chosen, the first that there is of cc, gcc and clang is the compiler. */
+static void usual_names(void **state)
+{
+	static const char *const names[] = {"cc", "gcc", "clang"};
+	char kept[4096];
+	struct compiler compiler;
+
+	snprintf(kept, sizeof(kept), "%s", getenv("PATH"));
+	setenv("PATH", home, 1);
+	unsetenv("TUTTI_HOST_CC");
+	for (unsigned i = 0; i < 3; i++) {
+		fclose(fopen(below(names[i]), "w"));
+		assert_int_equal(chmod(below(names[i]), 0700), 0);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		compiler_find(&compiler);
+		assert_string_equal(compiler.path, below(names[i]));
+		assert_int_equal(unlink(below(names[i])), 0);
+	}
+	compiler_find(&compiler);
+	assert_string_equal(compiler.path, "");
+	setenv("PATH", kept, 1);
+}
+
+/* Nothing is compiled without a folder, or once that has been stopped; without a PATH only a whole path finds a compiler. */
 static void stopped(void **state)
 {
 	int folder = open(home, O_RDONLY | O_DIRECTORY);
 	struct compiler compiler;
 	char kept[4096], want[512];
 
+	compiler_of(&compiler, "exit 0");
+	assert_true(compiler_run(&compiler, folder, 8, false));
+	assert_false(compiler_run(&compiler, -1, 8, false)); /* nor anywhere else than in its folder */
 	compiler_of(&compiler, "sleep 60");
 	compiler_stop(&compiler);
 	alarm(30);
@@ -563,6 +594,7 @@ int main(void)
 	    {"SYS-51: what surrounds a compiler", surroundings, setup, teardown, NULL},
 	    {"SYS-51: a compiler of a program without standard files", of_a_daemon, setup, teardown, NULL},
 	    {"SYS-51: a compiler in the background gives way", gives_way, setup, teardown, NULL},
+	    {"SYS-51: the usual names of compilers", usual_names, setup, teardown, NULL},
 	    {"SYS-51: a compiler that has been stopped, or is not found", stopped, setup, teardown, NULL},
 	    {"SYS-51: without a translator", no_translator, setup, teardown, NULL},
 	    {"SYS-51: when there is no folder at all", nowhere, setup, teardown, NULL},

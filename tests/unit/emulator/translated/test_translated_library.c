@@ -163,12 +163,17 @@ static bool opens(const char *name, uint64_t bytes)
 static void what_it_was_made_from(void **state)
 {
 	uint8_t other[sizeof(code)];
+	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
 	struct object object = good_object();
+	struct stat status;
 	unsigned files;
 
 	compile("good.so", &object);
 	files = open_files();
+	assert_int_equal(utimensat(folder, "good.so", long_ago, 0), 0);
 	assert_true(opens("good.so", sizeof(code)));
+	assert_int_equal(fstatat(folder, "good.so", &status, 0), 0);
+	assert_true(status.st_mtime > 1000); /* it has been used, so that others are removed before it */
 	assert_false(opens("good.so", sizeof(code) - 1));
 	for (unsigned i = 0; i < sizeof(code); i++) {
 		memcpy(other, code, sizeof(code));
