@@ -190,6 +190,13 @@ static void who_is_named(void **unused)
 			fail_msg("row %u: SM %u, wave slot %u, pc %#x", i, word[1] & 0xffff, word[1] >> 16, word[2]);
 		card->events = 0;
 	}
+	/* where nothing runs nobody is named, and not once more the last one either */
+	sm_array_kill(card->array, 8);
+	rig_step(card);
+	assert_int_equal(card->events, 1);
+	assert_int_equal(card->event[0].word[0], TUTTI_EVENT_KILLED | 8 << 8);
+	assert_int_equal(card->event[0].word[1], ~0u);
+	assert_int_equal(card->event[0].word[2] | card->event[0].word[3], 0);
 }
 
 /* Addresses of code and data are told with all of their bits. */

@@ -166,6 +166,23 @@ static void rotated_split_is_balanced(void **unused)
 	rig_destroy(card);
 }
 
+/* RES-12: SM_MODE sets for every SM whether it rotates, and the window, which is neither too short nor too long. */
+static void modes(void **unused)
+{
+	static const struct {
+		unsigned asked, window;
+	} rows[] = {{0, 3}, {2, 3}, {3, 3}, {4, 4}, {10, 10}, {40, 40}, {41, 40}, {255, 40}};
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 3);
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		sm_array_mode(card->array, rows[i].asked << 8 | (i & 1 ? TUTTI_SM_ROTATE : 0));
+		assert_int_equal(card->array->window, rows[i].window);
+		for (unsigned sm = 0; sm < 3; sm++)
+			assert_int_equal(card->array->sm[sm].rotate, i & 1);
+	}
+	rig_destroy(card);
+}
+
 /* RES-01, RES-03: the table says what is free, neighbours in neighbouring words. */
 static void table_of_sm_states(void **unused)
 {
@@ -424,6 +441,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(blocks_first_fit),
 		cmocka_unit_test(capacity_of_one_shape),
 		cmocka_unit_test(rotated_split_is_balanced),
+		cmocka_unit_test(modes),
 		cmocka_unit_test(table_of_sm_states),
 		cmocka_unit_test(overbooking_is_refused),
 		cmocka_unit_test(malformed_launches),
