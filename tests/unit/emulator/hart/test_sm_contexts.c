@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* How many contexts an engine keeps a processor and memory for, and which of them make room for others. */
+/*
+ * How many contexts an engine keeps a processor and memory for, and which of them make room for others; which stacks of
+ * waves a context keeps.
+ */
 #include "sm_rig.h"
+#include "emulator/hart/stack.h"
+#include "tutti/wave.h"
 
 static void run_context(struct tutti_card *card, unsigned asid, unsigned done)
 {
@@ -38,10 +43,62 @@ static void contexts_make_room(void **unused)
 	rig_destroy(card);
 }
 
+/* Stacks have twice the size from class to class; a wave gets the smallest that is large enough. */
+static void stack_sizes(void **unused)
+{
+	static const struct {
+		uint32_t bytes;
+		unsigned class;
+	} rows[] = {{0, 0},	     {1, 0},	   {4096, 0},	      {4097, 1},	 {8192, 1},	   {8193, 2},
+		    {256 << 10, 6}, {(256 << 10) + 1, 7}, {64 << 20, 14}, {(64 << 20) + 1, 14}, {~0u, 14}};
+	struct stack_pool pool = {0};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_int_equal(stack_class(rows[i].bytes), rows[i].class);
+	for (unsigned class = 0; class < 8; class++) {
+		struct stack *stack = stack_take(&pool, class);
+
+		assert_int_equal(stack->bytes, 4096u << class);
+		/* away from those of other classes, and with a gap below it that no other stack fills */
+		assert_true(stack->va == TUTTI_WAVE_PRIVATE + ((uint64_t)class << 32) + stack->bytes);
+		for (unsigned i = 0; i < stack->bytes; i++)
+			assert_int_equal(stack->host[i], 0);
+		assert_true(stack_give(&pool, stack));
+		assert_ptr_equal(stack_take(&pool, class), stack);
+		assert_true(stack_give(&pool, stack));
+	}
+	stack_pool_empty(&pool);
+}
+
+/* 64 stacks of each class are kept; memory that more waves needed at once goes back to the host. */
+static void stacks_kept(void **unused)
+{
+	struct stack_pool pool = {0};
+	struct stack *stacks[2][70];
+
+	for (unsigned round = 0; round < 2; round++) {
+		for (unsigned i = 0; i < 140; i++)
+			stacks[i % 2][i / 2] = stack_take(&pool, i % 2 ? 3 : 0);
+		for (unsigned i = 0; i < 140; i++)
+			assert_int_equal(stack_give(&pool, stacks[i % 2][i / 2]), i / 2 < 64);
+	}
+	for (unsigned i = 0; i < 10; i++)
+		stacks[0][i] = stack_take(&pool, 0);
+	for (unsigned i = 0; i < 10; i++)
+		assert_true(stack_give(&pool, stacks[0][i]));
+	stacks[1][0] = stack_take(&pool, 1); /* one that was never needed before */
+	assert_true(stack_give(&pool, stacks[1][0]));
+	stack_pool_empty(&pool);
+	for (unsigned c = 0; c < STACK_CLASSES; c++)
+		assert_null(pool.free[c]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		{"SYS-12: which contexts an engine keeps", contexts_make_room, NULL, NULL, NULL},
+		{"SYS-52: sizes and places of stacks", stack_sizes, NULL, NULL, NULL},
+		{"SYS-12: how many stacks are kept", stacks_kept, NULL, NULL, NULL},
 	};
 
 	return cmocka_run_group_tests_name("SM: contexts", tests, NULL, NULL);
