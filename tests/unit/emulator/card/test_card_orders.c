@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What the firmware orders reaches the SMs whole, and what the SMs ask for reaches the firmware. */
 #include "card_rig.h"
+#include "emulator/base/clock.h"
 #include "emulator/base/state.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
@@ -393,6 +394,45 @@ static void test_new_area(void **state)
 	assert_memory_equal(&got, &sms.request, sizeof(got));
 }
 
+/* ---- time ---- */
+
+/* Virtual time that is not that of instructions, in ns. */
+static uint64_t other_time(void)
+{
+	return card_time(card) - tutti_card_instructions(card) * CARD_NS_PER_INSTRUCTION;
+}
+
+static bool after_ten(void *rounds)
+{
+	return ++*(unsigned *)rounds > 10;
+}
+
+/* In virtual time commands, fetches, and turns of the waves take as long as on any other host. */
+static void test_time(void **state)
+{
+	const uint32_t fence = TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, 0), fetch = TUTTI_COMMAND(TUTTI_CMD_FETCH, 6, 9);
+	uint64_t before = other_time(), empty;
+
+	COMMAND(fence);
+	empty = other_time() - before - 20;
+	before = other_time();
+	COMMAND(fence, fence, fence, fence);
+	assert_int_equal(other_time() - before, empty + 4 * 20);
+	before = other_time();
+	COMMAND(fetch, 0, BUS(0x400000), 64, LOCAL_BUFFER);
+	assert_int_equal(other_time() - before, empty + 20 + 500);
+	for (unsigned completes = 0; completes < 2; completes++) {
+		unsigned rounds = 0;
+
+		sms.endless = true;
+		sms.completes = completes;
+		before = other_time();
+		assert_false(tutti_card_run(card, after_ten, &rounds));
+		assert_int_equal(other_time() - before, 10 * (completes ? 1000 : 100000));
+		sms.endless = sms.completes = false;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -409,6 +449,7 @@ int main(void)
 	    {"TMA-01: requests fill the request area in turn", test_requests, setup, teardown, NULL},
 	    {"TMA-01: sizes and places of the request area", test_request_areas, setup, teardown, NULL},
 	    {"TMA-01: a request area that is changed", test_new_area, setup, teardown, NULL},
+	    {"SYS-12: what commands and turns of waves take in virtual time", test_time, setup, teardown, NULL},
 	};
 
 	return cmocka_run_group_tests_name("card: orders", tests, make_image, drop_image);
