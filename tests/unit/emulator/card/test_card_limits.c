@@ -108,6 +108,92 @@ static void test_described(void **state)
 	tutti_card_destroy(other);
 }
 
+/* What a program may count on if the topology says nothing else. */
+static void test_limits(void **state)
+{
+	const struct tutti_discovery *d;
+	struct tutti_card *other;
+
+	d = described("gpc 2 2\nmemory 64M\n", &other);
+	assert_int_equal(d->gpc[0].ugpu | d->gpc[1].ugpu << 4, 0x10);
+	assert_int_equal(d->max_contexts, 256);
+	assert_int_equal(d->max_queues, TUTTI_MAX_QUEUES);
+	assert_int_equal(d->max_rsbs, TUTTI_MAX_RSBS);
+	assert_int_equal(d->task_slots, 32);
+	assert_int_equal(d->ring_packets_min, 2);
+	assert_int_equal(d->ring_packets_max, 65536);
+	assert_int_equal(d->soft_cores, 1);
+	assert_int_equal(d->movers, 1);
+	assert_int_equal(d->cga_ids, 32);
+	assert_int_equal(d->cga_ctas, 16);
+	assert_int_equal(d->lmem_slots, 64);
+	assert_int_equal(d->lmem_slot_bytes, 64 << 10);
+	assert_int_equal(d->tmau_requests, 16);
+	assert_int_equal(d->peus, 4);
+	assert_int_equal(d->peu_waves, 8);
+	assert_int_equal(d->scalar_blocks, 32);
+	assert_int_equal(d->vector_blocks, 32);
+	assert_int_equal(d->shared_blocks, 64);
+	assert_int_equal(d->shared_block_bytes, 2048);
+	assert_int_equal(d->barriers, 16);
+	assert_int_equal(d->cta_slots, 32);
+	assert_int_equal(d->private_bytes, 256 << 10);
+	assert_int_equal(d->local_bytes, 256 << 10);
+	assert_int_equal(d->reserved_bytes, 4 << 20);
+	assert_int_equal(d->memory_bytes, 64 << 20);
+	assert_int_equal(d->aperture_bytes, d->memory_bytes);
+	tutti_card_destroy(other);
+	d = described("gpc 2\n", &other);
+	assert_int_equal(d->memory_bytes, 1 << 30);
+	tutti_card_destroy(other);
+	d = described("memory 64M\n", &other);
+	assert_int_equal(d->gpcs, 8);
+	assert_int_equal(d->sms, 8 * 18);
+	assert_int_equal(d->gpc[7].first_sm, 7 * 18);
+	tutti_card_destroy(other);
+}
+
+/* A program that fills in the topology itself is held to the same limits as a file. */
+static void test_unread(void **state)
+{
+	struct tutti_card_config config = {.gpcs = 2, .topology = {1000, 24}};
+
+	assert_true(tutti_card_bar_bytes(&config) > 0);
+	config.topology[1] = 25;
+	assert_int_equal(tutti_card_bar_bytes(&config), 0);
+	config.topology[1] = 0;
+	assert_int_equal(tutti_card_bar_bytes(&config), 0);
+	config = (struct tutti_card_config){.gpcs = TUTTI_MAX_GPCS};
+	for (unsigned i = 0; i < TUTTI_MAX_GPCS; i++)
+		config.topology[i] = 1;
+	assert_true(tutti_card_bar_bytes(&config) > 0);
+	config.gpcs++;
+	assert_int_equal(tutti_card_bar_bytes(&config), 0);
+}
+
+/* At power-on the doorbells and the pages of RSBs hold anything, as they would in hardware. */
+static void test_garbage(void **state)
+{
+	const uint8_t *base;
+	const struct tutti_discovery *d;
+	struct tutti_card *other;
+
+	d = described("gpc 2\nmemory 64M\n", &other);
+	base = (const uint8_t *)d;
+	for (unsigned i = 0; i < d->max_queues; i++) {
+		const struct tutti_doorbell_page *page = (const void *)(base + d->doorbells.offset);
+
+		assert_true(page[i].doorbell != 0 && page[i].doorbell != TUTTI_DOORBELL_EMPTY);
+	}
+	for (unsigned i = 0; i < d->max_rsbs; i++) {
+		uint64_t word[2];
+
+		memcpy(word, base + d->rsb_window.offset + i * TUTTI_PAGE_SIZE, sizeof(word));
+		assert_true(word[0] && word[1] && word[0] != word[1]);
+	}
+	tutti_card_destroy(other);
+}
+
 /* ---- the soft core's address space ---- */
 
 /* The cause of the trap that @op takes at @address, or 0 if it takes none. The firmware runs again afterwards. */
@@ -398,6 +484,9 @@ int main(void)
 		{"SYS-14: settings at their limits", test_settings, NULL, NULL, NULL},
 		{"SYS-14: lines at their limit", test_long_lines, NULL, NULL, NULL},
 		{"SYS-14: what the discovery data say of a card", test_described, NULL, NULL, NULL},
+		{"SYS-14: what the discovery data say if the topology does not", test_limits, NULL, NULL, NULL},
+		{"SYS-14: topologies that no file has checked", test_unread, NULL, NULL, NULL},
+		{"SYS-10: what memory holds at power-on", test_garbage, NULL, NULL, NULL},
 		{"SYS-10: what the soft core reaches, to the word", test_areas, setup, teardown, NULL},
 		{"SYS-12: the timer is read in two halves, other registers as 0", test_registers, setup, teardown, NULL},
 		{"SYS-13: a mark counts its own instruction", test_mark, setup, teardown, NULL},
