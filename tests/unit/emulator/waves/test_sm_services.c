@@ -20,6 +20,7 @@ static const uint32_t kernel[] = {
 
 static struct tutti_card *card;
 static uint64_t *data;
+static uint32_t shared_bytes;
 
 static void fill_card(void)
 {
@@ -32,6 +33,7 @@ static void fill_card(void)
 static int setup(void **state)
 {
 	card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 4);
+	shared_bytes = 2000;
 	fill_card();
 	return 0;
 }
@@ -46,7 +48,7 @@ static struct tutti_task_state state_of(unsigned cga)
 {
 	struct tutti_task_state state = rig_state(1, 0, 63, 1);
 
-	state.shared_bytes = 2000;
+	state.shared_bytes = shared_bytes;
 	state.shared_blocks = 1;
 	state.cga_x = (uint16_t)cga;
 	state.cga_y = state.cga_z = cga ? 1 : 0;
@@ -98,6 +100,52 @@ static void numbers(void **state)
 	assert_int_equal(answer(TUTTI_SERVICE_BARRIER, 5, 0), 0);
 	assert_int_equal(answer(TUTTI_SERVICE_WAIT_ALL, 5, 0), 0); /* nothing was asked for */
 	assert_int_equal(answer(TUTTI_SERVICE_CGA_BARRIER, 5, 0), 0);
+}
+
+/* The barrier of a CGA, in one call or in two, returns 0 in a CGA of one CTA, too. */
+static void barriers_of_cgas(void **state)
+{
+	static const uint64_t numbers[] = {TUTTI_SERVICE_CGA_BARRIER, TUTTI_SERVICE_CGA_ARRIVE};
+	const struct tutti_task_state alone = state_of(1);
+
+	for (uint32_t i = 0; i < 2; i++) {
+		data[0] = 0xdead;
+		data[61440 / 8 + 1] = numbers[i];
+		data[61440 / 8 + 2] = 5;
+		sm_array_state(card->array, 0, 0, &alone, NULL, NULL, 0);
+		assert_int_equal(sm_array_launch(card->array, 0, TUTTI_LAUNCH_CGA | TUTTI_LAUNCH_END_OF_CGA,
+						 (uint32_t[]){(7 + i) | i << 16, ~0u, 1 | 1u << 24, 1}, 4),
+				 0);
+		rig_until(card, 0, i + 1);
+		assert_int_equal(data[0], 0);
+	}
+}
+
+/* A switch is counted for each wave that gives way, waits or asks, and none for one that goes on. */
+static void switches(void **state)
+{
+	static const struct {
+		uint64_t service;
+		bool ends;
+		unsigned switches;
+	} rows[] = {
+	    {TUTTI_SERVICE_YIELD, true, 1},	 {TUTTI_SERVICE_BARRIER, true, 0},	   {TUTTI_SERVICE_CGA_BARRIER, true, 0},
+	    {TUTTI_SERVICE_TIME, true, 0},	 {TUTTI_SERVICE_WAIT_ALL, true, 0}, {TUTTI_SERVICE_MBARRIER_WAIT, false, 1},
+	    {TUTTI_SERVICE_TASK, false, 1},
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		uint64_t before = card->counter[TUTTI_COUNTER_WAVE_SWITCHES];
+
+		start(rows[i].service, 0, 0);
+		for (unsigned k = 0; k < 20; k++)
+			rig_step(card);
+		assert_int_equal(card->done[0], rows[i].ends);
+		if (!rows[i].ends)
+			sm_array_kill(card->array, 0);
+		rig_until(card, 0, 1);
+		assert_int_equal(card->counter[TUTTI_COUNTER_WAVE_SWITCHES] - before, rows[i].switches);
+	}
 }
 
 /* Text of up to 4096 bytes that can be read goes into a ring that is sound, else the call says why not. */
@@ -219,6 +267,9 @@ static void mbarriers(void **state)
 	for (unsigned i = 0; i < 2;
 	     i++) /* memory is 0: phase 1 is over, also by its number, of which the low bit counts */
 		assert_int_equal(answer(TUTTI_SERVICE_MBARRIER_WAIT, 1992, 1 + 2 * i), 0);
+	shared_bytes = 2007; /* the word behind the last whole one */
+	fault(TUTTI_SERVICE_MBARRIER_WAIT, 2000, 1, TUTTI_CAUSE_SERVICE, TUTTI_ACCESS_READ, 2000);
+	assert_int_equal(answer(TUTTI_SERVICE_MBARRIER_WAIT, 1992, 1), 0);
 	start(TUTTI_SERVICE_MBARRIER_WAIT, 1992, 2);
 	for (unsigned i = 0; i < 20; i++)
 		rig_step(card);
@@ -261,6 +312,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    {"SYS-07: numbers of services", numbers, setup, teardown, NULL},
+	    {"CGA-25: answers of the barrier of a CGA", barriers_of_cgas, setup, teardown, NULL},
+	    {"SYS-13: which services switch waves", switches, setup, teardown, NULL},
 	    {"SYS-07: texts and rings of every size", prints, setup, teardown, NULL},
 	    {"TMA-01: where requests and tensors may lie", requests, setup, teardown, NULL},
 	    {"TMA-01: a card without TMAU", no_tmau, NULL, NULL, NULL},
