@@ -285,8 +285,13 @@ static void test_mark(void **state)
 
 static void test_kind(void **state)
 {
+	struct tutti_card_function functions[2];
+	uint64_t marks[2][2];
+
 	card_open(TUTTI_CARD_DETERMINISTIC);
 	assert_string_equal(tutti_card_core(card), "none");
+	assert_int_equal(tutti_card_profile(card, functions, 2), 0);
+	assert_int_equal(tutti_card_marks(card, marks, 2), 0);
 	boot(image_file, image_bytes);
 	assert_string_equal(tutti_card_core(card), "interpreted");
 	tutti_card_count(card, true);

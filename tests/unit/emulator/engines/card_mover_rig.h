@@ -28,6 +28,7 @@
 struct sm_array {
 	uint8_t shared[CTAS][SHARED_BYTES] __attribute__((aligned(1024)));
 	unsigned done, failed, progress;
+	uint32_t fewer; /* bytes by which shared memory is smaller than SHARED_BYTES */
 	bool dropped, exited;
 };
 static struct sm_array sms;
@@ -48,7 +49,7 @@ uint8_t sm_array_shared(struct sm_array *array, uint32_t cta, uint32_t rank, str
 	rank = rank == SM_SELF ? 0 : rank;
 	if (rank >= CTAS || array->exited)
 		return TUTTI_CAUSE_SERVICE;
-	*shared = (struct sm_shared){ array->shared[rank], SHARED_BYTES };
+	*shared = (struct sm_shared){ array->shared[rank], SHARED_BYTES - array->fewer };
 	return 0;
 }
 bool sm_array_call_dropped(struct sm_array *array, uint32_t cta) { return array->dropped; }

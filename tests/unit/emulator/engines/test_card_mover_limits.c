@@ -214,6 +214,25 @@ static void test_shared_ends(void **state)
 	}
 }
 
+/* So it is where shared memory ends amid such a row, of which only swizzled moves need the rest. */
+static void test_shared_ends_amid_row(void **state)
+{
+	sms.fewer = 64;
+	memset(card->memory + 0x100000, 0x11, 4096);
+	for (unsigned swizzle = 0; swizzle < 2; swizzle++)
+		for (unsigned row = 510; row <= 511; row++) {
+			const struct tutti_mover d = {.op = TUTTI_MOVE_LOAD,
+						      .flags = CALLED | TUTTI_MOVER_LINEAR,
+						      .global = 0x100000,
+						      .bytes = 64,
+						      .shared = row * 128};
+			const struct tutti_mover_shape s = {.swizzle = swizzle ? TUTTI_SWIZZLE_64 : TUTTI_SWIZZLE_NONE};
+
+			call((struct engines_call){.barrier = TUTTI_BARRIER_NONE});
+			assert_int_equal(!!run(&d, &s).word[0], swizzle && row == 511);
+		}
+}
+
 /* Bytes count on a barrier that lies in shared memory, on a multiple of 8; elsewhere nothing is touched. */
 static void test_barriers(void **state)
 {
@@ -455,6 +474,7 @@ int main(void)
 	    TEST("TMA-21: descriptors that make sense, and others", test_sense),
 	    TEST("TMA-21, SYS-10: descriptors and rings that stop the firmware", test_stops),
 	    TEST("TMA-25, SYS-52: up to the end of shared memory", test_shared_ends),
+	    TEST("TMA-15, SYS-52: shared memory that ends amid a swizzled row", test_shared_ends_amid_row),
 	    TEST("TMA-25: where barriers may lie", test_barriers),
 	    TEST("TMA-28, SYS-52: up to the end of global memory", test_global_ends),
 	    TEST("TMA-28, SYS-52: rights of pages", test_rights),

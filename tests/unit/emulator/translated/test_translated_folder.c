@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -349,6 +350,9 @@ static void without_stdin(void **state)
 	assert_int_equal(access(spare, F_OK), -1);
 	another = true;
 	assert_int_equal(cache_open(), -1);
+	errno = ENOENT; /* of something else */
+	cache_usage(path, &n, &bytes);
+	assert_string_equal(path, "");
 	another = false;
 	assert_int_equal(cache_work(folder, name), 0);
 	old(0, "unit.c", 0600, 0, 1);
