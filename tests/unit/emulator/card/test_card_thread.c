@@ -207,6 +207,18 @@ static void test_reset(void **state)
 	}
 }
 
+/* SYS-12: a card that is not booted has nothing to do, and sleeps, also if its firmware ran for ever before. */
+static void test_reset_sleeps(void **state)
+{
+	script_begin(OP_SPIN, (uint32_t[]){0}, 1);
+	usleep(2000);
+	tutti_card_reset(card);
+	for (unsigned q = 0; q < discovery->max_queues; q++)
+		*doorbell(q) = TUTTI_DOORBELL_EMPTY;
+	assert_true(until(is_asleep));
+	assert_int_equal(status->state, TUTTI_STATE_OFF);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +232,7 @@ int main(void)
 	    {"SYS-12: no sleep while workers run", test_workers, setup_fast, teardown, NULL},
 	    {"SYS-15: faults that are armed while the card sleeps", test_armed_asleep, setup_fast, teardown, NULL},
 	    {"SYS-10: reset while the firmware runs for ever", test_reset, setup_fast, teardown, NULL},
+	    {"SYS-12: sleep after a reset", test_reset_sleeps, setup_fast, teardown, NULL},
 	};
 
 	return cmocka_run_group_tests_name("card: its thread", tests, make_image, drop_image);

@@ -108,20 +108,6 @@ static void not_sealed(void **state)
 	assert_int_equal(open_files(), files);
 }
 
-/* A program may have closed its standard input, so that files have its number. */
-static void without_stdin(void **state)
-{
-	int kept = dup(0);
-
-	file_of("a.so", 17);
-	close(0);
-	assert_true(library_seal(folder, "a.so"));
-	assert_int_equal(fcntl(0, F_GETFD), -1);
-	dup2(kept, 0);
-	close(kept);
-	assert_int_equal(size_of("a.so"), 17 + SEAL);
-}
-
 /* What an object says about itself; "" for a symbol that it does not have. */
 struct object {
 	const char *version, *code, *bytes, *translation;
@@ -193,6 +179,24 @@ static void what_it_was_made_from(void **state)
 		assert_false(opens(name, sizeof(code)));
 	}
 	assert_int_equal(open_files(), files);
+}
+
+/* A program may have closed its standard input, so that files have its number, when they are sealed and when they are opened. */
+static void without_stdin(void **state)
+{
+	struct object object = good_object();
+	int kept = dup(0);
+
+	compile("good.so", &object);
+	file_of("a.so", 17);
+	close(0);
+	assert_true(library_seal(folder, "a.so"));
+	assert_int_equal(fcntl(0, F_GETFD), -1);
+	assert_true(opens("good.so", sizeof(code)));
+	assert_int_equal(fcntl(0, F_GETFD), -1);
+	dup2(kept, 0);
+	close(kept);
+	assert_int_equal(size_of("a.so"), 17 + SEAL);
 }
 
 static void copy_good(const char *name)

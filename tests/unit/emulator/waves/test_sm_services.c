@@ -234,6 +234,31 @@ static void requests(void **state)
 	assert_false(sm_array_busy(card->array));
 }
 
+/* What a service reads may lie in pages that are mapped apart from each other. */
+static void apart(void **state)
+{
+	const uint64_t first = 0x50000000, second = first + 4096, at = second - 20;
+	uint8_t *low = rig_map(card, 1, first, 4096, RW), *high = rig_map(card, 1, second, 4096, RW);
+	struct tutti_print_ring *ring = (void *)((uint8_t *)data + 4096);
+	struct tutti_tensor_call call;
+	uint8_t want[64];
+
+	for (unsigned i = 0; i < 64; i++)
+		*(i < 20 ? low + 4096 - 20 + i : high + i - 20) = want[i] = (uint8_t)(3 * i);
+	start(TUTTI_SERVICE_TENSOR, at, 0);
+	for (unsigned i = 0; i < 20; i++)
+		rig_step(card);
+	assert_true(sm_array_request(card->array, &call));
+	assert_memory_equal(&call.request, want, sizeof(want));
+	sm_array_call_done(card->array, call.cta);
+	rig_until(card, 0, 1);
+	card->print_va = RING;
+	ring->bytes = 1024;
+	assert_int_equal(answer(TUTTI_SERVICE_PRINT, at, 64), 0);
+	assert_memory_equal(ring + 1, want, sizeof(want));
+	fault(TUTTI_SERVICE_TENSOR, second + 4096 - 20, 0, TUTTI_CAUSE_UNMAPPED, TUTTI_ACCESS_READ, second + 4096);
+}
+
 static void no_tmau(void **state)
 {
 	card = calloc(1, sizeof(*card));
@@ -316,6 +341,7 @@ int main(void)
 	    {"SYS-13: which services switch waves", switches, setup, teardown, NULL},
 	    {"SYS-07: texts and rings of every size", prints, setup, teardown, NULL},
 	    {"TMA-01: where requests and tensors may lie", requests, setup, teardown, NULL},
+	    {"SYS-52: what lies in several pages", apart, setup, teardown, NULL},
 	    {"TMA-01: a card without TMAU", no_tmau, NULL, NULL, NULL},
 	    {"TMA-25: words of mbarriers", mbarriers, setup, teardown, NULL},
 	    {"TMA-25, CGA-24: ranks of requests", ranks, setup, teardown, NULL},
