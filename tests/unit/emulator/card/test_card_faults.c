@@ -136,6 +136,26 @@ static void test_watchdog_time(void **state)
 	}
 }
 
+/* So it is for a firmware that hangs from its start on, however long ago the one before it has hung. */
+static void test_hangs_again(void **state)
+{
+	uint64_t begin = 0;
+
+	tutti_card_inject(card, TUTTI_INJECT_FIRMWARE_HANG, 1);
+	script_begin(OP_PEEK, (uint32_t[]){0, 0}, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		wait_virtual(3000);
+		assert_int_equal(status->state, TUTTI_STATE_CRASHED);
+		assert_int_equal(crash->cause, TUTTI_CRASH_WATCHDOG);
+		assert_true(crash->time - begin >= 1000000000);
+		card->virtual_time += 10000000000;
+		begin = card->virtual_time;
+		memcpy(memory, image_file, image_bytes);
+		control->boot_sequence = ++boots;
+	}
+	tutti_card_inject(card, TUTTI_INJECT_FIRMWARE_HANG, 0);
+}
+
 static void test_boot_failure(void **state)
 {
 	tutti_card_inject(card, TUTTI_INJECT_BOOT_FAILURE, 2);
@@ -312,6 +332,7 @@ int main(void)
 	    {"SYS-15: how often faults happen", test_times, setup, teardown, NULL},
 	    {"SYS-15: firmware that hangs or is silent", test_hangs, setup, teardown, NULL},
 	    {"SYS-15: the watchdog's second", test_watchdog_time, setup, teardown, NULL},
+	    {"SYS-15: a firmware that hangs after one that hung", test_hangs_again, setup, teardown, NULL},
 	    {"SYS-15: images that are refused, and no image", test_boot_failure, setup, teardown, NULL},
 	    {"SYS-10: crash records of firmware that halts", test_halts, setup, teardown, NULL},
 	    {"SYS-10: wfi", test_wfi, setup, teardown, NULL},

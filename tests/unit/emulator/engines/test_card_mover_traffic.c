@@ -313,6 +313,23 @@ static void test_pages(void **state)
 	check_pages(5, AT + 20 * PAGE, -2 * (int64_t)PAGE);
 }
 
+/* A run that is moved in several pieces, since its pages lie apart, is still one run; shared memory has no lines. */
+static void test_pieces(void **state)
+{
+	struct tutti_mover d = {.op = TUTTI_MOVE_LOAD, .flags = CALLED | TUTTI_MOVER_LINEAR, .global = VA + 4000, .bytes = 6000};
+	const struct tutti_mover_shape s = {0};
+
+	map(5, AT + 20 * PAGE, -2 * (int64_t)PAGE);
+	assert_int_equal(run_call(&d, &s, 5).word[0], 0);
+	assert_int_equal(card->counts[TUTTI_COUNTER_MOVER_BYTES], 6000);
+	assert_int_equal(card->counts[TUTTI_COUNTER_MOVER_LINES], touched(4000, 6000, 128));
+	assert_int_equal(card->counts[TUTTI_COUNTER_MOVER_SECTORS], touched(4000, 6000, 32));
+	memset(card->counts, 0, sizeof(card->counts));
+	d.op = TUTTI_MOVE_SHARED;
+	assert_int_equal(run_call(&d, &s, 5).word[0], 0);
+	assert_int_equal(card->counts[TUTTI_COUNTER_MOVER_LINES] + card->counts[TUTTI_COUNTER_MOVER_SECTORS], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,6 +344,7 @@ int main(void)
 	    TEST("TMA-22: loads that take more than a turn", test_across_turns),
 	    TEST("TMA-10, TMA-25: elements of boxes with several rows", test_elements_of_rows),
 	    TEST("TMA-28, SYS-52: pages and contexts", test_pages),
+	    TEST("TMA-27: traffic of runs in pieces, and of shared memory", test_pieces),
 	};
 
 	return cmocka_run_group_tests_name("movers: traffic", tests, NULL, NULL);

@@ -571,6 +571,30 @@ static void nowhere(void **state)
 	}
 }
 
+/* In the background one code after the other is compiled, also those that come when nothing waits any more. */
+static void one_by_one(void **state)
+{
+	struct compiler compiler;
+	struct translator *translator;
+
+	setenv("XDG_CACHE_HOME", home, 1);
+	setenv("TUTTI_TRANSLATE", "background", 1);
+	compiler_of(&compiler, "exit 1");
+	translator = translator_create(NULL, NULL);
+	alarm(60);
+	for (uint32_t i = 0; i < 3; i++) {
+		const uint32_t code[] = {0x00050513 | i << 20, 0x00000073};
+
+		assert_null(translator_find(translator, (const uint8_t *)code, sizeof(code)));
+		translator_idle(translator);
+		usleep(2000); /* the thread waits */
+	}
+	alarm(0);
+	assert_int_equal(translator_news(translator), 0);
+	translator_destroy(translator);
+	unsetenv("TUTTI_HOST_CC");
+}
+
 /* A card may do without a translator. */
 static void no_translator(void **state)
 {
@@ -600,6 +624,7 @@ int main(void)
 	    {"SYS-51: a compiler in the background gives way", gives_way, setup, teardown, NULL},
 	    {"SYS-51: the usual names of compilers", usual_names, setup, teardown, NULL},
 	    {"SYS-51: a compiler that has been stopped, or is not found", stopped, setup, teardown, NULL},
+	    {"SYS-51: code that comes later", one_by_one, setup, teardown, NULL},
 	    {"SYS-51: without a translator", no_translator, setup, teardown, NULL},
 	    {"SYS-51: when there is no folder at all", nowhere, setup, teardown, NULL},
 	};
