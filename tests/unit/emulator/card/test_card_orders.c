@@ -433,6 +433,25 @@ static void test_time(void **state)
 	}
 }
 
+/* In slices of one instruction, which is the least, the rest of the card has a turn after each. */
+static void test_least_slice(void **state)
+{
+	const uint64_t *counters;
+	uint64_t wakes, instructions;
+
+	slice = 1;
+	card_open(TUTTI_CARD_DETERMINISTIC);
+	slice = 0;
+	boot(image_file, image_bytes);
+	counters = (uint64_t *)(bar + discovery->counters.offset);
+	wakes = counters[TUTTI_COUNTER_CORE_WAKES];
+	instructions = tutti_card_instructions(card);
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, 0));
+	instructions = tutti_card_instructions(card) - instructions;
+	assert_true(instructions > 20);
+	assert_in_range(counters[TUTTI_COUNTER_CORE_WAKES] - wakes, instructions, 2 * instructions);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -450,6 +469,7 @@ int main(void)
 	    {"TMA-01: sizes and places of the request area", test_request_areas, setup, teardown, NULL},
 	    {"TMA-01: a request area that is changed", test_new_area, setup, teardown, NULL},
 	    {"SYS-12: what commands and turns of waves take in virtual time", test_time, setup, teardown, NULL},
+	    {"SYS-12: slices of one instruction", test_least_slice, NULL, teardown, NULL},
 	};
 
 	return cmocka_run_group_tests_name("card: orders", tests, make_image, drop_image);

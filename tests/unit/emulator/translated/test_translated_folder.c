@@ -571,6 +571,47 @@ static void nowhere(void **state)
 	}
 }
 
+/* Signals that thread @task takes by itself, of those that a program may be sent. */
+static uint64_t signals_of(const char *task)
+{
+	const uint64_t some = 1u << (SIGINT - 1) | 1u << (SIGTERM - 1) | 1u << (SIGALRM - 1) | 1u << (SIGUSR1 - 1) |
+			      1u << (SIGCHLD - 1);
+	char path[300], line[200];
+	uint64_t blocked = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%s/status", task);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, "SigBlk:", 7))
+			blocked = strtoull(line + 7, NULL, 16);
+	fclose(file);
+	return some & ~blocked;
+}
+
+/* A program's signals are taken by its own threads, one of which is this, and not by the one that has code compiled. */
+static void takes_no_signals(void)
+{
+	DIR *list = opendir("/proc/self/task");
+	const struct dirent *entry;
+	unsigned others = 0;
+
+	assert_non_null(list);
+	while ((entry = readdir(list))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		if (atoi(entry->d_name) == getpid()) {
+			assert_true(signals_of(entry->d_name) != 0);
+			continue;
+		}
+		assert_true(signals_of(entry->d_name) == 0);
+		others++;
+	}
+	closedir(list);
+	assert_in_range(others, 1, 2);
+}
+
 /* In the background one code after the other is compiled, also those that come when nothing waits any more. */
 static void one_by_one(void **state)
 {
@@ -590,6 +631,7 @@ static void one_by_one(void **state)
 		usleep(2000); /* the thread waits */
 	}
 	alarm(0);
+	takes_no_signals();
 	assert_int_equal(translator_news(translator), 0);
 	translator_destroy(translator);
 	unsetenv("TUTTI_HOST_CC");

@@ -49,6 +49,25 @@ static void requests(void **unused)
 	}
 }
 
+/* A wave whose answer has come, but which has not run since, is gone after a reset like all others. */
+static void answered_before_reset(void **unused)
+{
+	struct tutti_task_state ask = rig_state(1, C_ASK, 40, 1), next = rig_state(1, C_IDS, 1, 1);
+
+	sm_array_state(card->array, 3, 0, &ask, NULL, NULL, 0);
+	assert_int_equal(rig_launch(card, 3, 1, 1), 0);
+	until_requests(1);
+	sm_array_reply(card->array, card->request.word[1] & 0xffff, card->request.word[1] >> 16, 7);
+	sm_array_reset(card->array);
+	data[0] = data[2] = ~0ull;
+	assert_false(sm_array_run(card->array));
+	sm_array_state(card->array, 2, 0, &next, NULL, NULL, 0);
+	assert_int_equal(rig_launch(card, 2, 1, 1), 0);
+	rig_until(card, 2, 1);
+	assert_int_equal(data[2], 0);
+	assert_int_equal(card->done[3], 0);
+}
+
 static void request_of_a_killed_wave(void **unused)
 {
 	struct tutti_task_state state = rig_state(1, C_ASK, 40, 1), stay;
@@ -214,6 +233,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_THREADS("TSK-11: requests and replies of killed waves go nowhere", request_of_a_killed_wave),
 	CASE_THREADS("TSK-11, REL-10: replies that come while engines pause", replies_in_a_pause),
 	CASE("TSK-10, TSK-15: CTAs of queue tasks are told their items", work_items),
+	CASE("SYS-10: a reset between a request's answer and its wave", answered_before_reset),
 	CASE("TSK-07: throttle state: a few SMs share the shared memory, if they are empty", throttle),
 	CASE("RES-07: a CTA launched wave by wave", split),
 	CASE_THREADS("RES-07: a CTA launched wave by wave", split),
