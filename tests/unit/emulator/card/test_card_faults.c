@@ -156,6 +156,37 @@ static void test_hangs_again(void **state)
 	tutti_card_inject(card, TUTTI_INJECT_FIRMWARE_HANG, 0);
 }
 
+/* Run for @ns of virtual time, or until the firmware has crashed. */
+static void run_for(uint64_t ns)
+{
+	for (uint64_t end = card->virtual_time + ns; card->virtual_time < end && status->state == TUTTI_STATE_RUNNING;)
+		tutti_card_run(card, NULL, NULL);
+}
+
+/* A hang that has ended counts no more for the next one, and other faults do not prolong a hang. */
+static void test_hang_by_hang(void **state)
+{
+	uint64_t begin;
+
+	tutti_card_inject(card, TUTTI_INJECT_FIRMWARE_HANG, 1);
+	script_begin(OP_PEEK, (uint32_t[]){0, 0}, 2);
+	run_for(500000000);
+	assert_int_equal(status->state, TUTTI_STATE_RUNNING);
+	tutti_card_inject(card, TUTTI_INJECT_FIRMWARE_HANG, 0);
+	settle();
+	card->virtual_time += 10000000000;
+	begin = card->virtual_time;
+	tutti_card_inject(card, TUTTI_INJECT_FIRMWARE_HANG, 1);
+	script_begin(OP_PEEK, (uint32_t[]){0, 0}, 2);
+	run_for(600000000);
+	assert_int_equal(status->state, TUTTI_STATE_RUNNING);
+	tutti_card_inject(card, TUTTI_INJECT_LOST_DOORBELL, 1);
+	run_for(2000000000);
+	assert_int_equal(crash->cause, TUTTI_CRASH_WATCHDOG);
+	assert_in_range(crash->time - begin, 1000000000, 1400000000);
+	tutti_card_inject(card, TUTTI_INJECT_FIRMWARE_HANG, 0);
+}
+
 static void test_boot_failure(void **state)
 {
 	tutti_card_inject(card, TUTTI_INJECT_BOOT_FAILURE, 2);
@@ -333,6 +364,7 @@ int main(void)
 	    {"SYS-15: firmware that hangs or is silent", test_hangs, setup, teardown, NULL},
 	    {"SYS-15: the watchdog's second", test_watchdog_time, setup, teardown, NULL},
 	    {"SYS-15: a firmware that hangs after one that hung", test_hangs_again, setup, teardown, NULL},
+	    {"SYS-15: hangs that follow each other, and other faults meanwhile", test_hang_by_hang, setup, teardown, NULL},
 	    {"SYS-15: images that are refused, and no image", test_boot_failure, setup, teardown, NULL},
 	    {"SYS-10: crash records of firmware that halts", test_halts, setup, teardown, NULL},
 	    {"SYS-10: wfi", test_wfi, setup, teardown, NULL},

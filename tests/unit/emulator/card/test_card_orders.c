@@ -3,6 +3,7 @@
 #include "card_rig.h"
 #include "emulator/base/clock.h"
 #include "emulator/base/state.h"
+#include "emulator/engines/engines.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
 #define STATE_WORDS   24u
@@ -283,7 +284,34 @@ static void test_last_task(void **state)
 		}
 }
 
+/* A state lies on a multiple of 4. */
+static void test_crooked_task(void **state)
+{
+	for (uint32_t off = 1; off <= 4; off++) {
+		COMMAND(TUTTI_COMMAND(TUTTI_CMD_TASK, 5, 9 << 8), LOCAL_BUFFER + off, 7, 0, 0);
+		assert_int_equal(status->state, off < 4 ? TUTTI_STATE_CRASHED : TUTTI_STATE_RUNNING);
+		boot(image_file, image_bytes);
+	}
+}
+
 /* ---- doorbells ---- */
+
+/* Before the card sleeps it sees the doorbells of all queues that the firmware listens to, and of no others. */
+static void test_visible(void **state)
+{
+	const unsigned queues[] = {0, 31, 32, 35, 64, TUTTI_MAX_QUEUES - 1};
+
+	for (unsigned i = 0; i < LENGTH(queues); i++) {
+		SCRIPT_WORDS(OP_ENABLE, queues[i] / 32, 1u << queues[i] % 32);
+		for (unsigned q = 0; q < TUTTI_MAX_QUEUES; q++) {
+			*doorbell(q) = 1;
+			assert_int_equal(engines_visible(card), q == queues[i]);
+			*doorbell(q) = TUTTI_DOORBELL_EMPTY;
+		}
+		assert_false(engines_visible(card));
+		SCRIPT_WORDS(OP_ENABLE, queues[i] / 32, 0);
+	}
+}
 
 /* The firmware learns the newest index of each doorbell before the event, where it wants it. */
 static void test_doorbell_index(void **state)
@@ -326,6 +354,7 @@ static void test_requests(void **state)
 {
 	const uint32_t *events = (uint32_t *)(memory + EVENTS), *event;
 	struct tutti_tensor_call got;
+	unsigned slot = 0;
 
 	sms.request = (struct tutti_tensor_call){.slot = 5, .sm = 1, .wave = 9, .asid = 3, .cta = 77};
 	sms.request.request.other = 0x1122334455667788ull;
@@ -335,7 +364,7 @@ static void test_requests(void **state)
 	request_area(LOCAL_BUFFER, 3);
 	assert_int_equal(sms.requests, 2);
 	assert_int_equal(sms.progress, 1);
-	for (unsigned i = 0, slot = 0; i < events[0]; i++) {
+	for (unsigned i = 0; i < events[0]; i++) {
 		event = &events[8 + 8 * i];
 		if ((event[0] & 0xff) != TUTTI_EVENT_REQUEST)
 			continue;
@@ -343,6 +372,7 @@ static void test_requests(void **state)
 		assert_int_equal(event[1], 1 | 9 << 16);
 		assert_int_equal(event[2], slot++);
 	}
+	assert_int_equal(slot, 3);
 	peek(LOCAL_BUFFER + 2 * sizeof(got), &got, sizeof(got) / 4);
 	assert_memory_equal(&got, &sms.request, sizeof(got));
 	settle();
@@ -470,6 +500,8 @@ int main(void)
 	    {"TMA-01: a request area that is changed", test_new_area, setup, teardown, NULL},
 	    {"SYS-12: what commands and turns of waves take in virtual time", test_time, setup, teardown, NULL},
 	    {"SYS-12: slices of one instruction", test_least_slice, NULL, teardown, NULL},
+	    {"SYS-10: TASKs whose state lies crooked", test_crooked_task, setup, teardown, NULL},
+	    {"SYS-12: doorbells that a card sees before it sleeps", test_visible, setup, teardown, NULL},
 	};
 
 	return cmocka_run_group_tests_name("card: orders", tests, make_image, drop_image);
