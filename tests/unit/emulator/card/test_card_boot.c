@@ -129,6 +129,8 @@ static void test_boot(void **state)
 	assert_int_equal(status->state, TUTTI_STATE_RUNNING);
 	assert_int_equal(status->boot_sequence, boots);
 	assert_int_equal(status->firmware_version, TUTTI_VERSION(0, 7));
+	assert_int_equal(status->contract_min, TUTTI_VERSION(1, 0));
+	assert_int_equal(status->contract_max, TUTTI_CONTRACT_VERSION);
 	boot(image_file, image_bytes);
 	assert_int_equal(status->state, TUTTI_STATE_RUNNING);
 	assert_int_equal(status->boot_sequence, boots);

@@ -219,6 +219,16 @@ static void test_reset_sleeps(void **state)
 	assert_int_equal(status->state, TUTTI_STATE_OFF);
 }
 
+/* Interrupts of a fast card come at once. */
+static void test_interrupts(void **state)
+{
+	for (unsigned i = 1; i <= 3; i++) {
+		COMMAND(TUTTI_COMMAND(TUTTI_CMD_INTERRUPT, 1, 4 + i));
+		assert_int_equal(interrupts, i);
+		assert_int_equal(vectors[i - 1], 4 + i);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +243,7 @@ int main(void)
 	    {"SYS-15: faults that are armed while the card sleeps", test_armed_asleep, setup_fast, teardown, NULL},
 	    {"SYS-10: reset while the firmware runs for ever", test_reset, setup_fast, teardown, NULL},
 	    {"SYS-12: sleep after a reset", test_reset_sleeps, setup_fast, teardown, NULL},
+	    {"SYS-12: interrupts of a fast card", test_interrupts, setup_fast, teardown, NULL},
 	};
 
 	return cmocka_run_group_tests_name("card: its thread", tests, make_image, drop_image);

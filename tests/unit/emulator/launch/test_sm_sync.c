@@ -111,6 +111,22 @@ static void sent_and_acknowledged(void **unused)
 		assert_int_equal(table[i].states, 1);
 }
 
+/* Each slot is acknowledged by itself, the first one and the last one, too. */
+static void slot_by_slot(void **unused)
+{
+	static const unsigned slots[] = {0, 1, 30, 31};
+
+	for (unsigned i = 0; i < 4; i++) {
+		plain_state(slots[i], SMS, NULL);
+		assert_int_equal(rig_launch(card, slots[i], 1, SMS), -EAGAIN);
+		steps(TURNS + 1);
+		assert_int_equal(state_events(), i + 1);
+		assert_int_equal(acknowledged(slots[i]), 1);
+		assert_int_equal(rig_launch(card, slots[i], 1, SMS), 0);
+		rig_until(card, slots[i], SMS);
+	}
+}
+
 /* An acknowledgement that could not be reported because the event ring was full does not count for the firmware. */
 static void told_late(void **unused)
 {
@@ -283,6 +299,7 @@ int main(void)
 		CASE_THREADS("TSK-05, TSK-16: SMs that take states and launches in order", in_order),
 		CASE("TSK-05: CTAs keep the state they were launched with", newer_in_order),
 		ACKNOWLEDGE("TSK-05, TSK-16: a state is sent, then acknowledged, and no launch is taken before", sent_and_acknowledged),
+		ACKNOWLEDGE("TSK-05: acknowledgements of the first and the last slot", slot_by_slot),
 		ACKNOWLEDGE("TSK-05: acknowledged is what the firmware has been told", told_late),
 		ACKNOWLEDGE("TSK-05: every state is acknowledged once", every_one),
 		ACKNOWLEDGE("TSK-05: one SM does not acknowledge", silent_sm),

@@ -42,6 +42,22 @@ static void recorded_free(struct tutti_card *card, unsigned slot, uint8_t free_s
 	assert_int_equal(seen, SMS);
 }
 
+/* One record for each 16 SMs, and none about no SMs. */
+static void records_of_free_slots(void **unused)
+{
+	for (unsigned sms = TUTTI_TRACE_SMS - 1; sms <= TUTTI_TRACE_SMS + 1; sms++) {
+		struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, sms);
+		struct tutti_task_state state = rig_state(1, K_EMPTY, 10, 1);
+
+		rig_context(card, 1);
+		card->trace_kinds = 1u << TUTTI_TRACE_FREE;
+		sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
+		assert_int_equal(sm_array_launch(card->array, 0, 0, NULL, 0), 0);
+		assert_int_equal(card->traces, sms <= TUTTI_TRACE_SMS ? 1 : 2);
+		rig_destroy(card);
+	}
+}
+
 /* Random kernels beside others: as many CTAs as recorded fit, and not one more. */
 static void free_slots(void **unused)
 {
@@ -246,6 +262,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		{"CGA-30, TSK-06: free slots in records are what SMs take", free_slots, NULL, NULL, NULL},
+		{"SYS-13: how many records tell of free slots", records_of_free_slots, NULL, NULL, NULL},
 		{"CGA-30, CGA-16: states, messages and CTAs of CGAs", groups, NULL, NULL, NULL},
 		{"CGA-30: sizes of grids, up to the largest", sizes_of_grids, NULL, NULL, NULL},
 		{"CGA-30: the life of a CTA", life, NULL, NULL, NULL},
