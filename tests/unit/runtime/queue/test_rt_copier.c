@@ -104,6 +104,38 @@ static void many(void **state)
 	tutti_signal_destroy(device, done);
 }
 
+static pthread_t test_thread;
+static bool waited;
+
+/* The card goes on as soon as the thread that makes copies waits for it. */
+static void waits_for_the_card(struct tutti_device *of, uint64_t seen, uint64_t deadline)
+{
+	if (pthread_equal(pthread_self(), test_thread)) {
+		waited = true;
+		fake.deaf = false;
+	}
+	sleep_card(of, seen, deadline);
+}
+
+/* The ring takes as many as it has slots before anybody has to wait for the card. */
+static void ring_is_used_up(void **state)
+{
+	tutti_signal_t done = a_signal(257);
+
+	test_thread = pthread_self();
+	waited = false;
+	fake.deaf = true;
+	transport.sleep = waits_for_the_card;
+	for (unsigned i = 0; i < 256; i++)
+		assert_int_equal(tutti_device_copy(device, to, from, 8, NULL, 0, done), 0);
+	assert_false(waited);
+	assert_int_equal(tutti_device_copy(device, to, from, 8, NULL, 0, done), 0);
+	assert_true(waited);
+	transport.sleep = sleep_card;
+	assert_done(done);
+	tutti_signal_destroy(device, done);
+}
+
 /* Dependencies may be NULL, 0 already, or become 0 later; the copy is made behind the last of them, whichever it is. */
 static void dependencies(void **state)
 {
@@ -154,6 +186,34 @@ static void failed_dependency(void **state)
 	}
 }
 
+static bool woken;
+
+/* In the thread that calls handlers: nobody else fails a copy for its dependency. */
+static void wakes(struct tutti_device *of)
+{
+	if (!pthread_equal(pthread_self(), test_thread))
+		tutti_store_release(&woken, true);
+}
+
+/* A thread that sleeps until the copy is done is woken when the copy fails. */
+static void failure_wakes(void **state)
+{
+	tutti_signal_t after = a_signal(TUTTI_SIGNAL_CANCELLED), done = a_signal(1);
+
+	test_thread = pthread_self();
+	woken = false;
+	transport.wake = wakes;
+	device_list_add(device);
+	assert_int_equal(tutti_device_copy(device, to, from, 8, &after, 1, done), 0);
+	while (tutti_signal_load(done) >= TUTTI_SIGNAL_FAILED)
+		sched_yield();
+	tutti_signal_destroy(device, after); /* waits until the handler of the dependency has returned */
+	assert_true(tutti_load_acquire(&woken));
+	device_list_remove(device);
+	transport.wake = wake_sleepers;
+	tutti_signal_destroy(device, done);
+}
+
 static void refused(void **state)
 {
 	static uint64_t words[8] __attribute__((aligned(64)));
@@ -161,6 +221,7 @@ static void refused(void **state)
 
 	assert_int_equal(tutti_device_copy(device, to, from, 8, NULL, 1, good), -EINVAL);
 	assert_int_equal(tutti_device_copy(device, to, from, 8, after, 2, good), -EINVAL);
+	assert_int_equal(tutti_device_copy(device, to, from, 8, &after[1], 1, good), -EINVAL);
 	assert_int_equal(tutti_device_copy(device, to, from, 8, after, 1, foreign), -EINVAL);
 	assert_int_equal(tutti_device_copy(device, to, from, 8, after, SIZE_MAX / 2 / sizeof(*after) + 1, NULL),
 			 -EINVAL);
@@ -201,6 +262,8 @@ static void in_a_queue(void **state)
 		fake.deaf = false;
 		assert_int_equal(tutti_queue_drain(queue, TUTTI_WAIT_FOREVER), 0);
 	}
+	assert_int_equal(tutti_copy_async(queue, to, from, 8, NULL, 0, NULL), 0);
+	assert_int_equal(tutti_queue_drain(queue, TUTTI_WAIT_FOREVER), 0);
 	for (unsigned odd = 1; odd < 4; odd++) {
 		assert_int_equal(tutti_fill_async(queue, to + odd, 1, 8, NULL, 0, NULL), -EINVAL);
 		assert_int_equal(tutti_fill_async(queue, to, 1, 8 + odd, NULL, 0, NULL), -EINVAL);
@@ -267,7 +330,7 @@ static void withdrawn(void **state)
 	assert_int_equal(slot->word[0], tutti_header(TUTTI_PACKET_BARRIER_AND, true, TUTTI_SCOPE_NONE, TUTTI_SCOPE_NONE));
 	for (unsigned i = 1; i < 16; i++)
 		assert_int_equal(slot->word[i], 0);
-	assert_int_not_equal(tutti_queue_slot(queue, 2)->word[0], slot->word[0]); /* nor is anything else changed */
+	assert_int_equal(tutti_queue_slot(queue, 2)->word[0], TUTTI_PACKET_INVALID); /* nor is anything else changed */
 	assert_int_equal(tutti_queue_reset(queue), 0);
 	assert_int_equal(tutti_dispatch(queue, &good), 0);
 	assert_int_equal(tutti_queue_drain(queue, TUTTI_WAIT_FOREVER), 0);
@@ -280,11 +343,70 @@ static void withdrawn(void **state)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
+/* One for which the queue that has stopped has no room is not made either, and leaves the packets in the ring alone. */
+static void no_room_in_a_stopped_queue(void **state)
+{
+	struct tutti_queue *queue = a_queue(0, false);
+	struct tutti_launch launch = a_launch(0, 0, NULL);
+	struct tutti_fault fault = {.code = TUTTI_ERROR_PACKET, .queue = (uint16_t)queue->id};
+	tutti_signal_t first = queue_of(queue)->copy_signal;
+
+	fake.deaf = true;
+	for (unsigned i = 0; i < 64; i++)
+		assert_int_equal(tutti_dispatch(queue, &launch), 0);
+	queue_error_take(device, &fault);
+	assert_int_equal(tutti_copy(queue, to, from, 8), -EIO);
+	assert_int_equal(*queue->write_index, 64);
+	assert_int_equal(tutti_queue_reset(queue), 0);
+	fake.deaf = false;
+	assert_int_equal(tutti_queue_drain(queue, TUTTI_WAIT_FOREVER), 0);
+	assert_int_equal(fake.n, 64);
+	assert_int_equal(tutti_copy(queue, to, from, 8), 0);
+	assert_ptr_equal(queue_of(queue)->copy_signal, first); /* no packet has named it, so it is still good */
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
+static int open_deterministic(void **state)
+{
+	int error = open_fake(state);
+
+	device->deterministic = true;
+	return error;
+}
+
+/* When a copy that has failed returns, the error has been reported, although no other thread could do that. */
+static void reported_by_the_copy(void **state)
+{
+	struct tutti_queue *queue = a_queue(0, false);
+
+	assert_int_equal(tutti_copy(queue, to, from, BAD_BYTES), -EIO);
+	assert_int_equal(reported, 1);
+	assert_int_equal(tutti_queue_reset(queue), 0);
+	assert_int_equal(tutti_copy(queue, to, from, 8), 0);
+	assert_int_equal(reported, 1);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
+#define DETERMINISTIC(f) cmocka_unit_test_setup_teardown(f, open_deterministic, close_fake)
+
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {T(times),	   T(one_fails),	 T(nobody_asks), T(many),
-						  T(dependencies), T(failed_dependency), T(refused),	 T(in_a_queue),
-						  T(waited_for),   T(withdrawn)};
+	static const struct CMUnitTest tests[] = {T(times),
+						  T(one_fails),
+						  T(nobody_asks),
+						  T(many),
+						  T(ring_is_used_up),
+						  T(dependencies),
+						  T(failed_dependency),
+						  T(failure_wakes),
+						  T(refused),
+						  T(in_a_queue),
+						  T(waited_for),
+						  T(withdrawn),
+						  T(no_room_in_a_stopped_queue),
+						  DETERMINISTIC(one_fails),
+						  DETERMINISTIC(nobody_asks),
+						  DETERMINISTIC(reported_by_the_copy)};
 
 	return cmocka_run_group_tests_name("SYS-56 copies of no queue over a played card", tests, NULL, NULL);
 }
