@@ -4,8 +4,11 @@
  * Each call of the library with each allocation and each request to the card failing in turn: the call says which error
  * it was, keeps nothing (AddressSanitizer looks for leaks), and succeeds when it is made again (SYS-40, REL-02).
  */
+#include <sys/eventfd.h>
+
 #include "code/elf_object.h"
 #include "lock_check.h"
+#include "open_files.h"
 #include "rt_rig.h"
 #include "tutti/record_api.h"
 
@@ -245,11 +248,43 @@ static int handle_signal(void)
 	return error ? error : tutti_signal_handler_remove(device, signals[0], never, NULL);
 }
 
+static int handle_death(void)
+{
+	events_stop(device); /* so that what calls handlers is made anew */
+	return tutti_device_error_handler(device, NULL, NULL);
+}
+
 static void handlers(void **state)
 {
+	in_turn(handle_death, 1);
+	events_stop(device);
 	assert_int_equal(tutti_signal_create(device, 1, &signals[0]), 0);
 	in_turn(handle_signal, 1);
 	assert_int_equal(tutti_signal_destroy(device, signals[0]), 0);
+}
+
+static int event_file;
+
+static int follow_file(void)
+{
+	unsigned files = open_files();
+	int error = tutti_signal_to_eventfd(device, signals[0], TUTTI_EQ, 2, event_file);
+
+	if (!error)
+		error = tutti_signal_from_fd(device, signals[0], event_file);
+	tutti_signal_handler_remove(device, signals[0], NULL, NULL);
+	assert_int_equal(open_files(), files);
+	return error;
+}
+
+/* The library's own copies of files are closed again. */
+static void files(void **state)
+{
+	event_file = eventfd(0, EFD_CLOEXEC);
+	assert_int_equal(tutti_signal_create(device, 1, &signals[0]), 0);
+	in_turn(follow_file, 2);
+	assert_int_equal(tutti_signal_destroy(device, signals[0]), 0);
+	close(event_file);
 }
 
 static int task_and_work(void)
@@ -404,8 +439,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    IN_TURN(memory_is_set_up), IN_TURN(memory_is_allocated), IN_TURN(queues_are_made), IN_TURN(buffers_are_made),
-	    IN_TURN(signals_are_made), IN_TURN(waits), IN_TURN(handlers), IN_TURN(tasks), IN_TURN(recordings),
-	    IN_TURN(memory_is_locked), IN_TURN(code_is_loaded), IN_TURN(no_room_for_code), IN_TURN(copies_are_made),
+	    IN_TURN(signals_are_made), IN_TURN(waits), IN_TURN(handlers), IN_TURN(files), IN_TURN(tasks),
+	    IN_TURN(recordings), IN_TURN(memory_is_locked), IN_TURN(code_is_loaded), IN_TURN(no_room_for_code), IN_TURN(copies_are_made),
 	};
 
 	return cmocka_run_group_tests_name("SYS-40, REL-02 allocations and requests that fail", tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 
 static tutti_signal_t a_signal(int64_t value)
 {
@@ -71,6 +72,7 @@ static void to_eventfd(void **state)
 static void refused(void **state)
 {
 	int fd = eventfd(0, EFD_CLOEXEC), none = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int named = memfd_create("a name that is longer than that of any eventfd", MFD_CLOEXEC);
 	static struct tutti_signal foreign;
 	tutti_signal_t signal = a_signal(1);
 	unsigned files = open_files();
@@ -80,6 +82,7 @@ static void refused(void **state)
 	assert_int_equal(tutti_signal_to_eventfd(device, &foreign, TUTTI_EQ, 0, fd), -EINVAL);
 	assert_int_equal(tutti_signal_to_eventfd(device, signal, TUTTI_GTE + 1, 0, fd), -EINVAL);
 	assert_int_equal(tutti_signal_to_eventfd(device, signal, TUTTI_EQ, 0, none), -EINVAL);
+	assert_int_equal(tutti_signal_to_eventfd(device, signal, TUTTI_EQ, 0, named), -EINVAL);
 	assert_int_equal(tutti_signal_to_eventfd(device, signal, TUTTI_EQ, 0, -1), -EBADF);
 	assert_int_equal(tutti_signal_from_fd(NULL, signal, fd), -EINVAL);
 	assert_int_equal(tutti_signal_from_fd(device, NULL, fd), -EINVAL);
@@ -87,6 +90,7 @@ static void refused(void **state)
 	assert_int_equal(tutti_signal_from_fd(device, signal, -1), -EBADF);
 	assert_int_equal(open_files(), files);
 	assert_int_equal(tutti_signal_load(signal), 1);
+	close(named);
 	close(none);
 	close(fd);
 }
@@ -97,15 +101,64 @@ static void from_fd(void **state)
 	int fd = eventfd(0, EFD_CLOEXEC);
 	tutti_signal_t signal = a_signal(7);
 	const uint64_t three = 3;
+	unsigned files = open_files();
 
 	assert_int_equal(tutti_signal_from_fd(device, signal, fd), 0);
+	assert_int_equal(open_files(), files + 1); /* a copy, as the application may close its own */
+	assert_int_equal(tutti_signal_wait(device, signal, TUTTI_LT, 7, 0, NULL), -ETIMEDOUT);
 	assert_int_equal(tutti_signal_load(signal), 7);
 	assert_int_equal(write(fd, &three, sizeof(three)), sizeof(three));
 	assert_int_equal(tutti_signal_wait(device, signal, TUTTI_LT, 7, TUTTI_WAIT_FOREVER, NULL), 0);
 	assert_int_equal(tutti_signal_load(signal), 6);
 	assert_readable(fd, 3);
-	close(fd);
 	assert_int_equal(tutti_signal_destroy(device, signal), 0);
+	assert_int_equal(open_files(), files);
+	close(fd);
+}
+
+/* A signal or a device that goes before they have had to do with their files leaves none of the copies open. */
+static void forgotten(void **state)
+{
+	int fd = eventfd(0, EFD_CLOEXEC);
+	unsigned files = open_files();
+
+	for (unsigned closed = 0; closed < 2; closed++) {
+		tutti_signal_t signal = a_signal(7);
+
+		assert_int_equal(tutti_signal_to_eventfd(device, signal, TUTTI_EQ, 0, fd), 0);
+		assert_int_equal(tutti_signal_from_fd(device, signal, fd), 0);
+		assert_int_equal(open_files(), files + 2);
+		if (closed)
+			events_stop(device);
+		else
+			assert_int_equal(tutti_signal_destroy(device, signal), 0);
+		assert_int_equal(open_files(), files);
+	}
+	assert_null(device->watches);
+	close(fd);
+}
+
+/* In a program that has closed its standard input, a copy may get its number. */
+static void number_zero(void **state)
+{
+	int fd = eventfd(0, EFD_CLOEXEC), input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	tutti_signal_t to = a_signal(1), from = a_signal(1);
+	const uint64_t one = 1;
+
+	close(STDIN_FILENO);
+	assert_int_equal(tutti_signal_to_eventfd(device, to, TUTTI_EQ, 0, fd), 0);
+	tutti_signal_store(to, 0);
+	tutti_signal_wait(device, to, TUTTI_EQ, 99, 0, NULL);
+	assert_readable(fd, 1);
+	assert_int_equal(tutti_signal_destroy(device, to), 0);
+	assert_int_equal(tutti_signal_from_fd(device, from, fd), 0);
+	assert_int_equal(tutti_signal_wait(device, from, TUTTI_EQ, 0, 0, NULL), -ETIMEDOUT);
+	assert_int_equal(write(fd, &one, sizeof(one)), sizeof(one));
+	assert_int_equal(tutti_signal_wait(device, from, TUTTI_EQ, 0, TUTTI_WAIT_FOREVER, NULL), 0);
+	assert_int_equal(tutti_signal_destroy(device, from), 0);
+	dup2(input, STDIN_FILENO);
+	close(input);
+	close(fd);
 }
 
 static unsigned asked_queue;
@@ -161,9 +214,23 @@ static void to_sync_file(void **state)
 	transport.sync_file = NULL;
 }
 
+/* No other thread looks at files and signals then: what is due is called in the waits of this one. */
+static int open_deterministic(void **state)
+{
+	int error = open_fake(state);
+
+	device->deterministic = true;
+	return error;
+}
+
+#define DETERMINISTIC(f) cmocka_unit_test_setup_teardown(f, open_deterministic, close_fake)
+
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {T(to_eventfd), T(refused), T(from_fd), T(to_sync_file)};
+	static const struct CMUnitTest tests[] = {T(to_eventfd),	  T(refused),
+						  T(from_fd),		  DETERMINISTIC(from_fd),
+						  T(forgotten),		  T(number_zero),
+						  DETERMINISTIC(number_zero), T(to_sync_file)};
 
 	return cmocka_run_group_tests_name("SYS-56, SYS-58 signals and files", tests, NULL, NULL);
 }
