@@ -89,13 +89,15 @@ struct event_wait {
 	struct events *events;
 };
 
+/* The first handler ends a wait whose naps are too long for it. */
 static bool something_due(const struct wait *wait)
 {
 	struct events *events = ((const struct event_wait *)wait)->events;
 	bool due;
 
 	pthread_mutex_lock(&events->lock);
-	due = events->stop || events->asked != events->answered || handlers_due(events);
+	due = events->stop || events->asked != events->answered || (events->handlers && wait->nap_ns) ||
+	      handlers_due(events);
 	pthread_mutex_unlock(&events->lock);
 	return due || tutti_load_acquire(&wait->device->errors);
 }

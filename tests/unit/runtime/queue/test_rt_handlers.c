@@ -381,6 +381,54 @@ static void replacing_waits(void **state)
 	assert_true(had_returned);
 }
 
+static unsigned naps;
+static uint64_t nap_ns;
+
+static void naps_briefly(struct tutti_device *of, uint64_t seen, uint64_t deadline)
+{
+	tutti_store_relaxed(&nap_ns, deadline - now);
+	tutti_store_release(&naps, naps + 1);
+	usleep(50);
+}
+
+/* What the thread sleeps for at most, once it knows what there is now. */
+static uint64_t longest_nap(void)
+{
+	unsigned before = tutti_load_acquire(&naps);
+
+	while (tutti_load_acquire(&naps) - before < 3)
+		sched_yield();
+	return tutti_load_relaxed(&nap_ns);
+}
+
+/*
+ * Files and signals are looked at every millisecond while any have handlers, also if the first one comes late; a dead card
+ * often enough to notice that the device is closed.
+ */
+static void looks_often_enough(void **state)
+{
+	struct told told = {0};
+
+	now = 1000000000;
+	blocks = false;
+	transport.sleep = naps_briefly;
+	assert_int_equal(tutti_device_error_handler(device, on_death, &deaths), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_true(longest_nap() == 100000000);
+		arm(&told, 1);
+		assert_true(longest_nap() == 1000000);
+		tutti_signal_store(told.signal, 0);
+		while (tutti_load_acquire(&told.calls) <= i)
+			sched_yield();
+		assert_int_equal(tutti_signal_destroy(device, told.signal), 0);
+	}
+	device->status->state = TUTTI_STATE_CRASHED; /* which interrupts no more */
+	assert_true(longest_nap() == 20000000);
+	events_stop(device);
+	transport.sleep = sleep_card;
+	now = 0;
+}
+
 static sem_t wakings;
 
 static void wakes_one(struct tutti_device *of)
@@ -422,7 +470,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 	    DETERMINISTIC(once_in_a_pass),	 DETERMINISTIC(given_up),		 DETERMINISTIC(death),
 	    DETERMINISTIC(removed_by_handlers), DETERMINISTIC(files_are_not_given_up), THREADED(removing_waits),
-	    THREADED(replacing_waits),		 THREADED(woken_for_everything),	       DETERMINISTIC(none_yet)};
+	    THREADED(replacing_waits),		 THREADED(looks_often_enough),	       THREADED(woken_for_everything),
+	    DETERMINISTIC(none_yet)};
 
 	return cmocka_run_group_tests_name("SYS-56 handlers over a played card", tests, NULL, NULL);
 }
