@@ -170,6 +170,7 @@ static void on_print(void *context, const char *text, size_t bytes)
 static void print_handler_prints(void **state)
 {
 	struct tutti_print_ring *ring;
+	tutti_signal_t done;
 
 	assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, sizeof(*ring) + PRINT_BYTES, (void **)&ring), 0);
 	assert_int_equal(print_init(device, ring), 0);
@@ -183,6 +184,13 @@ static void print_handler_prints(void **state)
 	ring->head = ring->ready = 9;
 	print_poll(device);
 	assert_string_equal(printed, "once more");
+	/* who waits sees what kernels have printed by then, also if there is nothing to wait for */
+	assert_int_equal(tutti_signal_create(device, 0, &done), 0);
+	memcpy((char *)(ring + 1) + 9, ".", 1);
+	ring->head = ring->ready = 10;
+	assert_int_equal(tutti_signal_wait(device, done, TUTTI_EQ, 0, TUTTI_WAIT_FOREVER, NULL), 0);
+	assert_string_equal(printed, "once more.");
+	assert_int_equal(tutti_signal_destroy(device, done), 0);
 	print_fini(device);
 	tutti_memory_free(device, ring);
 }

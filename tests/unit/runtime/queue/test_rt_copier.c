@@ -281,9 +281,21 @@ static unsigned lost_signals(struct tutti_queue *queue)
 	return n;
 }
 
-/* A copy that has failed leaves its signal, which the card may still change; all others share one. */
+static uint64_t memory_in_use(void)
+{
+	struct tutti_pool pool;
+
+	assert_int_equal(tutti_memory_pool(device, TUTTI_MEMORY_SYSTEM, &pool), 0);
+	return pool.used;
+}
+
+/*
+ * A copy that has failed leaves its signal, which the card may still change, until the queue is destroyed; all others share
+ * one.
+ */
 static void waited_for(void **state)
 {
+	uint64_t used = memory_in_use();
 	struct tutti_queue *queue = a_queue(0, false);
 	tutti_signal_t first = queue_of(queue)->copy_signal, second;
 
@@ -311,6 +323,7 @@ static void waited_for(void **state)
 	}
 	assert_int_equal(tutti_copy(NULL, to, from, 8), -EINVAL);
 	assert_int_equal(tutti_queue_destroy(queue), 0);
+	assert_true(memory_in_use() == used);
 	assert_int_equal(tutti_copy(queue, to, from, 8), -EINVAL);
 }
 

@@ -21,6 +21,15 @@ static void destroy(void)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
+/* The host reads it all the time, and would have to do so across the bus. */
+static void assert_in_host_memory(const void *address)
+{
+	enum tutti_memory pool = TUTTI_MEMORY_CARD;
+
+	assert_int_equal(tutti_memory_info(device, address, NULL, NULL, &pool), 0);
+	assert_int_equal(pool, TUTTI_MEMORY_SYSTEM);
+}
+
 /* The size of a ring is a power of two between the card's limits. Smaller ones are rounded up to the lower limit. */
 static void ring_sizes(void **state)
 {
@@ -36,6 +45,9 @@ static void ring_sizes(void **state)
 		assert_int_equal(1u << told()->size_log2, sizes[i].made);
 		assert_ptr_equal(told()->ring, queue->ring);
 		assert_ptr_equal(told()->read_index, queue->read_index);
+		assert_in_host_memory(queue->read_index);
+		assert_in_host_memory(queue->write_index);
+		assert_in_host_memory(queue->ring);
 		for (uint32_t k = 0; k < sizes[i].made; k++)
 			assert_int_equal(queue->ring[k].word[0], TUTTI_PACKET_INVALID);
 		destroy();
@@ -82,6 +94,7 @@ static void told_to_the_card(void **state)
 		assert_int_equal(told()->priority, values[i].told);
 		assert_int_equal(told()->timeout_ms, values[i].told_ms);
 		assert_int_equal(told()->flags, 0);
+		assert_int_equal(told()->rsb, 0);
 		destroy();
 	}
 	assert_int_equal(create((struct tutti_queue_options){.priority = 11}), -EINVAL);
@@ -156,6 +169,37 @@ static void doorbells(void **state)
 	assert_int_equal(create((struct tutti_queue_options){.packets = 64}), 0);
 	assert_int_equal(queue->id, 0);
 	destroy();
+}
+
+static int makes_none(struct tutti_device *device, const struct transport_queue *queue)
+{
+	return -EEXIST;
+}
+
+static uint64_t memory_in_use(void)
+{
+	struct tutti_pool pool;
+
+	assert_int_equal(tutti_memory_pool(device, TUTTI_MEMORY_SYSTEM, &pool), 0);
+	return pool.used;
+}
+
+/* A queue that the card does not make leaves nothing behind: no number is used up, and no error can reach it. */
+static void refused_by_the_card(void **state)
+{
+	uint64_t used = memory_in_use();
+
+	transport.queue_create = makes_none;
+	for (unsigned i = 0; i < 9; i++) {
+		assert_int_equal(create((struct tutti_queue_options){.packets = 64}), -EEXIST);
+		assert_null(device->queue_error[0]);
+		assert_true(memory_in_use() == used);
+	}
+	transport.queue_create = card_queue_create;
+	assert_int_equal(create((struct tutti_queue_options){.packets = 64}), 0);
+	assert_int_equal(queue->id, 0);
+	destroy();
+	assert_true(memory_in_use() == used);
 }
 
 static int refuses_to_go(struct tutti_device *device, unsigned queue)
@@ -339,7 +383,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 	    T(ring_sizes), T(end_of_the_ring),	     T(told_to_the_card), T(extended_only),  T(thread_for_errors),
-	    T(doorbells),  T(inactive_but_not_gone), T(no_room),	  T(waits_for_room), T(no_room_for_ever),
+	    T(doorbells),  T(refused_by_the_card),   T(inactive_but_not_gone), T(no_room),	  T(waits_for_room), T(no_room_for_ever),
 	    T(drains)};
 
 	return cmocka_run_group_tests_name("PKT-01, SYS-24, SYS-41 queues and their room", tests, NULL, NULL);

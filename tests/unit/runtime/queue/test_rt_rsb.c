@@ -254,6 +254,25 @@ static void user_goes(void **state)
 	assert_int_equal(tutti_rsb_destroy(rsb), 0);
 }
 
+/* The card loses all references of a queue that stops, so nobody owns any of the entries afterwards. */
+static void forgotten_by_a_stop(void **state)
+{
+	struct tutti_rsb_object *rsb = a_buffer(false);
+	struct tutti_queue *queue = a_user(rsb, false);
+	uint8_t entry[TUTTI_REFERENCES];
+	uint64_t epoch;
+
+	for (unsigned e = 0; e < TUTTI_REFERENCES; e++)
+		claim(rsb, e + 1, queue, 1, weights, &entry[e]);
+	for (unsigned e = 0; e < TUTTI_REFERENCES; e++)
+		assert_true(rsb_holds(rsb, e + 1, 1, &entry[e], &epoch));
+	queue_error_take(device, &(struct tutti_fault){.code = TUTTI_ERROR_PACKET, .queue = (uint16_t)queue->id});
+	for (unsigned e = 0; e < TUTTI_REFERENCES; e++)
+		assert_false(rsb_holds(rsb, e + 1, 1, &entry[e], &epoch));
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	assert_int_equal(tutti_rsb_destroy(rsb), 0);
+}
+
 static const void *read_to[2];
 static int read_error;
 
@@ -300,7 +319,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 	    R(as_many_as_there_are),  R(of_the_application), R(of_queues),	R(least_used_first), R(epochs),
-	    R(used_by_another_queue), R(user_goes),	     R(tables_are_read)};
+	    R(used_by_another_queue), R(user_goes),	     R(forgotten_by_a_stop), R(tables_are_read)};
 
 	return cmocka_run_group_tests_name("PKT-09, PKT-10, PKT-22 reference state buffers", tests, NULL, NULL);
 }

@@ -169,6 +169,104 @@ static void takes_what_was_sent(void **state)
 	tutti_signal_destroy(device, signal);
 }
 
+static tutti_signal_t slept_for[SEVERAL];
+static unsigned sleeping, sleeps;
+
+/* Whoever sleeps has said so in each of the signals. */
+static void sleeps_once(struct tutti_device *of, uint64_t seen, uint64_t deadline)
+{
+	for (unsigned i = 0; i < SEVERAL; i++)
+		assert_int_equal(slept_for[i]->waiters, i < sleeping);
+	for (unsigned i = 0; i < sleeping; i++)
+		tutti_signal_store_silent(slept_for[i], 0);
+	sleeps++;
+}
+
+/* Signals that a thread sleeps for say so, so that the card interrupts, and no others. */
+static void sleepers_are_counted(void **state)
+{
+	struct tutti_wait wait[SEVERAL];
+
+	transport.sleep = sleeps_once;
+	sleeps = 0;
+	for (unsigned i = 0; i < SEVERAL; i++)
+		slept_for[i] = a_signal(1);
+	for (sleeping = 1; sleeping <= SEVERAL; sleeping++) {
+		for (unsigned i = 0; i < SEVERAL; i++) {
+			tutti_signal_store_silent(slept_for[i], 1);
+			wait[i] = (struct tutti_wait){.signal = slept_for[i], .condition = TUTTI_EQ};
+		}
+		assert_int_equal(tutti_signal_wait_all(device, wait, sleeping, TUTTI_WAIT_FOREVER), 0);
+		assert_int_equal(sleeps, sleeping);
+	}
+	transport.sleep = sleep_card;
+	for (unsigned i = 0; i < SEVERAL; i++)
+		assert_int_equal(tutti_signal_destroy(device, slept_for[i]), 0);
+}
+
+/* A thread that drives the card does no more of that than it waits for. */
+static void drives_no_further(void **state)
+{
+	struct tutti_queue_options options = {.packets = 64};
+	tutti_signal_t first = a_signal(1), second = a_signal(2);
+	struct tutti_launch launch = a_launch(0, 0, first);
+	struct tutti_queue *queue;
+
+	assert_int_equal(tutti_queue_create(device, &options, &queue), 0);
+	assert_int_equal(tutti_dispatch(queue, &launch), 0);
+	launch.signal = second;
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(tutti_dispatch(queue, &launch), 0);
+	assert_int_equal(tutti_signal_wait(device, first, TUTTI_EQ, 0, TUTTI_WAIT_FOREVER, NULL), 0);
+	assert_int_equal(fake.n, 1);
+	assert_int_equal(tutti_signal_wait(device, second, TUTTI_EQ, 0, TUTTI_WAIT_FOREVER, NULL), 0);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	tutti_signal_destroy(device, first);
+	tutti_signal_destroy(device, second);
+}
+
+static unsigned runs;
+static tutti_signal_t run_completes;
+
+static bool one_step(struct tutti_device *of, bool (*done)(void *), void *context)
+{
+	assert_true(done(context)); /* no more than one */
+	runs++;
+	if (run_completes)
+		tutti_signal_store(run_completes, 0);
+	return false;
+}
+
+static bool completes(tutti_signal_t signal, int64_t value, int error, void *context)
+{
+	tutti_signal_store(context, 0);
+	return false;
+}
+
+/* A look does not drive the card, unless time passes only then; what handlers do meanwhile it sees. */
+static void looks_drive_if_nobody_else_does(void **state)
+{
+	tutti_signal_t signal = a_signal(1), due = a_signal(0);
+
+	device->run = one_step;
+	runs = 0;
+	run_completes = NULL;
+	assert_int_equal(tutti_signal_wait(device, signal, TUTTI_EQ, 0, 0, NULL), -ETIMEDOUT);
+	assert_int_equal(runs, 0);
+	device->deterministic = true;
+	assert_int_equal(tutti_signal_wait(device, signal, TUTTI_EQ, 0, 0, NULL), -ETIMEDOUT);
+	assert_int_equal(runs, 1);
+	run_completes = signal;
+	assert_int_equal(tutti_signal_wait(device, signal, TUTTI_EQ, 0, 0, NULL), 0);
+	assert_int_equal(runs, 2);
+	run_completes = NULL;
+	tutti_signal_store(signal, 1);
+	assert_int_equal(tutti_signal_handler(device, due, TUTTI_EQ, 0, completes, signal), 0);
+	assert_int_equal(tutti_signal_wait(device, signal, TUTTI_EQ, 0, 0, NULL), 0);
+	tutti_signal_destroy(device, due);
+	tutti_signal_destroy(device, signal);
+}
+
 static unsigned called[3];
 
 static bool counts(tutti_signal_t signal, int64_t value, int error, void *context)
@@ -305,6 +403,87 @@ static void runs_again(void **state)
 	tutti_queue_destroy(crowded);
 }
 
+static pthread_t waiter, destroyer;
+static bool destroying;
+
+static void *destroys(void *queue)
+{
+	return (void *)(intptr_t)tutti_queue_destroy(queue);
+}
+
+/* Another thread destroys the queue while one waits. */
+static void destroyed_in_sleep(struct tutti_device *of, uint64_t seen, uint64_t deadline)
+{
+	if (pthread_equal(pthread_self(), waiter) && !destroying) {
+		destroying = true;
+		pthread_create(&destroyer, NULL, destroys, crowded);
+	}
+	sleep_card(of, seen, deadline);
+}
+
+/* Whoever waits for something of a queue waits no longer when another thread destroys it. */
+static void destroyed_meanwhile(void **state)
+{
+	struct tutti_launch launch = a_launch(0, 0, NULL);
+	uint8_t from[8] = {0}, to[8];
+	uint64_t index;
+	void *result;
+
+	waiter = pthread_self();
+	fake.deaf = true;
+	transport.sleep = destroyed_in_sleep;
+	for (unsigned call = 0; call < 4; call++) {
+		crowded = a_queue(0, call == 1);
+		destroying = false;
+		for (unsigned i = 0; i < 63 + (call < 2); i++)
+			assert_int_equal(tutti_dispatch(crowded, &launch), 0);
+		if (call < 2)
+			assert_int_equal(tutti_queue_reserve(crowded, 1, &index), -EIO);
+		else if (call == 2)
+			assert_int_equal(tutti_queue_drain(crowded, TUTTI_WAIT_FOREVER), -EIO);
+		else
+			assert_int_equal(tutti_copy(crowded, to, from, sizeof(to)), -EIO);
+		pthread_join(destroyer, &result);
+		assert_null(result);
+	}
+	transport.sleep = sleep_card;
+}
+
+static void assert_refused(struct tutti_queue *queue)
+{
+	struct tutti_fault fault;
+
+	assert_int_equal(tutti_queue_inactivate(queue), -EINVAL);
+	assert_int_equal(tutti_queue_reset(queue), -EINVAL);
+	assert_int_equal(tutti_queue_poll(queue), -EINVAL);
+	assert_int_equal(tutti_queue_error(queue, &fault), -EINVAL);
+	assert_int_equal(tutti_queue_drain(queue, 0), -EINVAL);
+	assert_int_equal(tutti_queue_wait_room(queue, 0, 1), -EINVAL);
+}
+
+/* An error that the card has sent of a queue is seen by whoever asks, and is not taken for one of the next queue. */
+static void late_errors(void **state)
+{
+	struct tutti_queue_options options = {.packets = 64};
+	struct tutti_queue *queue, *next;
+	struct tutti_fault fault = {0};
+
+	assert_int_equal(tutti_queue_create(device, &options, &queue), 0);
+	fake.pending = (struct tutti_fault){.code = TUTTI_ERROR_GRID, .queue = (uint16_t)queue->id, .packet = 5};
+	fake.fault = true;
+	assert_int_equal(tutti_queue_error(queue, &fault), TUTTI_ERROR_GRID);
+	assert_int_equal(fault.packet, 5);
+	fake.fault = true;
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	assert_int_equal(tutti_queue_create(device, &options, &next), 0);
+	assert_int_equal(next->id, 0);
+	assert_int_equal(tutti_queue_poll(next), 0);
+	assert_int_equal(tutti_queue_error(next, NULL), 0);
+	assert_int_equal(tutti_queue_destroy(next), 0);
+	assert_refused(next);
+	assert_refused(NULL);
+}
+
 /* A queue goes with what is recorded for it, be it finished or not. */
 static void recordings_of_a_queue(void **state)
 {
@@ -370,10 +549,15 @@ int main(void)
 						  T(looks),
 						  T(several),
 						  T(takes_what_was_sent),
+						  T(sleepers_are_counted),
+						  T(drives_no_further),
+						  T(looks_drive_if_nobody_else_does),
 						  T(handlers),
 						  T(inactive),
 						  T(never_gone),
 						  T(runs_again),
+						  T(destroyed_meanwhile),
+						  T(late_errors),
 						  T(recordings_of_a_queue),
 						  T(replays_after_a_stop)};
 
