@@ -125,9 +125,11 @@ static void of_queues(void **state)
 static void claim(struct tutti_rsb_object *rsb, uint64_t owner, struct tutti_queue *queue, unsigned n,
 		  const uint32_t *weight, uint8_t *entry)
 {
-	uint64_t before = rsb->epoch, now = 0;
+	uint64_t before = rsb->epoch, claimed, now = 0;
 
-	assert_true(rsb_claim(rsb, owner, queue_of(queue), n, weight, entry) > before);
+	claimed = rsb_claim(rsb, owner, queue_of(queue), n, weight, entry);
+	assert_true(claimed > before);
+	assert_true(claimed == rsb->epoch);
 	assert_true(rsb_holds(rsb, owner, n, entry, &now));
 	assert_true(now == rsb->epoch);
 }
@@ -165,6 +167,31 @@ static void least_used_first(void **state)
 	for (unsigned e = 0; e < 8; e++)
 		seen += !rsb->owner[e];
 	assert_int_equal(seen, 2); /* it has given back two of its three entries */
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	assert_int_equal(tutti_rsb_destroy(rsb), 0);
+}
+
+/* As long as any entry is free nobody loses one, however little it is used; nor does one that is used less than all others. */
+static void free_ones_before_all_others(void **state)
+{
+	struct tutti_rsb_object *rsb = a_buffer(false);
+	struct tutti_queue *queue = a_user(rsb, false);
+	uint8_t first[TUTTI_REFERENCES], others[TUTTI_REFERENCES], last;
+	uint64_t epoch;
+
+	for (uint32_t weight = 0; weight < 2; weight++) {
+		claim(rsb, 1, queue, 4, (const uint32_t[]){weight, weight, weight, weight}, first);
+		claim(rsb, 2, queue, 4, (const uint32_t[]){2, 2, 2, 2}, others);
+		assert_true(rsb_holds(rsb, 1, 4, first, &epoch));
+		claim(rsb, 3, queue, 1, weights, &last);
+		assert_false(rsb_holds(rsb, 1, 4, first, &epoch));
+		assert_true(rsb_holds(rsb, 2, 4, others, &epoch));
+		rsb_forget(rsb, 0, 0xff);
+	}
+	claim(rsb, 2, queue, 7, (const uint32_t[]){2, 2, 2, 2, 2, 2, 2}, others);
+	claim(rsb, 1, queue, 1, (const uint32_t[]){0}, first); /* which counts as 1 */
+	claim(rsb, 3, queue, 1, weights, &last);
+	assert_int_equal(last, first[0]);
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 	assert_int_equal(tutti_rsb_destroy(rsb), 0);
 }
@@ -237,14 +264,17 @@ static void used_by_another_queue(void **state)
 static void user_goes(void **state)
 {
 	struct tutti_rsb_object *rsb = a_buffer(false);
-	struct tutti_queue *first = a_user(rsb, false), *second = a_user(rsb, false), *third = a_user(rsb, false);
+	struct tutti_queue *first = a_user(rsb, false), *second = a_user(rsb, false), *third = a_user(rsb, false), *gone;
 	uint8_t entry[TUTTI_REFERENCES];
 
+	claim(rsb, 3, third, 3, weights, entry);
 	claim(rsb, 1, first, 5, weights, entry);
 	*first->write_index = *first->read_index + 1;
-	claim(rsb, 3, third, 3, weights, entry);
-	assert_int_equal(tutti_queue_destroy(third), 0);
-	third = a_user(rsb, false); /* perhaps at the same address as the one before */
+	gone = third;
+	do { /* until there is another one where it was */
+		assert_int_equal(tutti_queue_destroy(third), 0);
+		third = a_user(rsb, false);
+	} while (third != gone);
 	*third->write_index = *third->read_index + 1;
 	assert_true(rsb_claim(rsb, 2, queue_of(second), 4, weights, entry) == 0);
 	claim(rsb, 2, second, 3, weights, entry);
@@ -318,7 +348,7 @@ static void tables_are_read(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    R(as_many_as_there_are),  R(of_the_application), R(of_queues),	R(least_used_first), R(epochs),
+	    R(as_many_as_there_are),  R(of_the_application), R(of_queues),	R(least_used_first), R(free_ones_before_all_others), R(epochs),
 	    R(used_by_another_queue), R(user_goes),	     R(forgotten_by_a_stop), R(tables_are_read)};
 
 	return cmocka_run_group_tests_name("PKT-09, PKT-10, PKT-22 reference state buffers", tests, NULL, NULL);
