@@ -115,15 +115,19 @@ static void several(void **state)
 	for (unsigned i = 0; i < 3; i += 2)
 		assert_int_equal(tutti_queue_destroy(queue[i]), 0);
 	assert_int_equal(device->stopped, 0);
+	for (unsigned i = 0; i < 3; i++)
+		fault(i, 5, 5); /* of queues that have gone */
+	assert_int_equal(device->errors + device->stopped, 0);
 }
 
 /* An inactive queue has stopped, whether it had stopped before or not, and reports nothing. */
 static void inactive(void **state)
 {
 	fault(0, 4, 4);
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(tutti_queue_inactivate(queue[i]), 0);
-	assert_int_equal(device->stopped, 2);
+		assert_int_equal(device->stopped, i + 1);
+	}
 	for (unsigned i = 0; i < 2; i++)
 		assert_int_equal(tutti_queue_error(queue[i], NULL), TUTTI_ERROR_CANCELLED);
 	fault(1, 4, 4);
@@ -158,11 +162,65 @@ static void callbacks(void **state)
 		assert_int_equal(tutti_queue_destroy(queue[i]), -EINVAL);
 }
 
+static bool gone;
+
+static void *destroys(void *of)
+{
+	assert_int_equal(tutti_queue_destroy(of), 0);
+	tutti_store_release(&gone, true);
+	return NULL;
+}
+
+static pthread_t destroyer;
+
+/* Another thread has begun to destroy the queue, but cannot end before this callback does. */
+static void waited_for(struct tutti_queue *of, const struct tutti_fault *fault, void *context)
+{
+	pthread_create(&destroyer, NULL, destroys, of);
+	while (tutti_load_relaxed(&device->queue_error[of->id]))
+		sched_yield();
+	for (unsigned i = 0; i < 100; i++)
+		sched_yield();
+	assert_false(tutti_load_acquire(&gone));
+}
+
+static void destroyed_during_its_callback(void **state)
+{
+	gone = false;
+	queue_of(queue[1])->error.callback = waited_for;
+	fault(1, 3, 3);
+	queue_error_deliver(device, &open_still);
+	pthread_join(destroyer, NULL);
+	assert_true(gone);
+	assert_int_equal(device->errors + device->stopped, 0);
+}
+
+static struct tutti_queue *made_again;
+
+/* A callback that destroys its queue may make others, until one of them gets the memory of the first. */
+static void makes_it_again(struct tutti_queue *of, const struct tutti_fault *fault, void *context)
+{
+	assert_int_equal(tutti_queue_destroy(of), 0);
+	while (!tutti_queue_create(device, NULL, &made_again) && made_again != of)
+		assert_int_equal(tutti_queue_destroy(made_again), 0);
+}
+
+static void made_again_in_its_callback(void **state)
+{
+	queue_of(queue[1])->error.callback = makes_it_again;
+	fault(1, 3, 3);
+	queue_error_deliver(device, &open_still);
+	assert_ptr_equal(made_again, queue[1]);
+	assert_int_equal(queue_of(made_again)->error.busy, 0); /* the callback of the one before was not its own */
+	assert_int_equal(tutti_queue_destroy(made_again), 0);
+}
+
 #define Q(f) cmocka_unit_test_setup_teardown(f, open_queues, close_fake)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {Q(first_one_counts), Q(several), Q(inactive), Q(callbacks)};
+	static const struct CMUnitTest tests[] = {Q(first_one_counts), Q(several), Q(inactive), Q(callbacks),
+						  Q(destroyed_during_its_callback), Q(made_again_in_its_callback)};
 
 	return cmocka_run_group_tests_name("SYS-41, SYS-56 errors of queues", tests, NULL, NULL);
 }
