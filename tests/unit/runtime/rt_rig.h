@@ -247,6 +247,9 @@ static int map(struct tutti_device *device, void *address, size_t bytes, enum tu
 	       unsigned access)
 {
 	assert_int_equal(((uintptr_t)address | bytes) % 4096, 0);
+	if ((uintptr_t)address - (uintptr_t)fake.pool < 2 * POOL)
+		assert_int_equal(pool, (uintptr_t)address - (uintptr_t)fake.pool < POOL ? TUTTI_MEMORY_SYSTEM :
+											  TUTTI_MEMORY_CARD);
 	fake.maps++;
 	return 0;
 }
