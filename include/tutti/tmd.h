@@ -61,7 +61,7 @@ struct tutti_work_queue {
 	uint64_t read_index;  /* items ever given to CTAs; the card writes it */
 	uint64_t pad1[7];
 	uint64_t base;        /* address of slot 0 */
-	uint32_t items;       /* slots, a power of two */
+	uint32_t items;       /* slots, a power of two, at least 2 */
 	uint32_t item_bytes;  /* bytes of a slot, a multiple of 8, its first 8 included */
 	uint32_t closed;      /* not 0: no more items will come */
 	uint32_t pad2;

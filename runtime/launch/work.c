@@ -24,6 +24,8 @@ int tutti_work_create(struct tutti_device *device, uint32_t items, uint32_t byte
 
 	if (!device_call(&call, device) || !out || !items || items & (items - 1) || all > UINT32_MAX)
 		return -EINVAL;
+	if (items == 1)
+		items = 2; /* in a single slot "item k is there" and "item k + 1 may be written" are the same number */
 	work = handle_new(&pool, &device->handle);
 	if (!work)
 		return -ENOMEM;

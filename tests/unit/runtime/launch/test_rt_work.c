@@ -64,7 +64,7 @@ static void sizes(void **state)
 
 		assert_int_equal(tutti_work_create(device, rows[i].items, rows[i].bytes, &other), 0);
 		queue = tutti_work_queue(other);
-		assert_int_equal(queue->items, rows[i].items);
+		assert_int_equal(queue->items, rows[i].items < 2 ? 2 : rows[i].items);
 		assert_int_equal(queue->item_bytes, rows[i].each);
 		for (uint64_t k = 0; k < rows[i].items; k++)
 			assert_true(*(uint64_t *)(uintptr_t)(queue->base + k * rows[i].each) == k);
@@ -80,6 +80,26 @@ static void sizes(void **state)
 	assert_int_equal(tutti_work_create(device, 1, 8, NULL), -EINVAL);
 	assert_int_equal(tutti_work_destroy(NULL), 0);
 	assert_null(tutti_work_queue(NULL));
+}
+
+/* The smallest work queue overwrites no item that has not been taken. */
+static void smallest(void **state)
+{
+	struct tutti_work *one;
+	const uint64_t items[] = {11, 22, 33};
+	const struct tutti_work_queue *queue;
+	const uint64_t *slots;
+
+	assert_int_equal(tutti_work_create(device, 1, sizeof(*items), &one), 0);
+	queue = tutti_work_queue(one);
+	slots = (const uint64_t *)(uintptr_t)queue->base;
+	for (unsigned i = 0; i < queue->items; i++)
+		assert_int_equal(tutti_work_try_push(one, &items[i]), 0);
+	assert_int_equal(tutti_work_try_push(one, &items[2]), -EAGAIN);
+	assert_int_equal(tutti_work_push(one, &items[2], 0), -ETIMEDOUT);
+	assert_int_equal(slots[0], 1);
+	assert_int_equal(slots[1], 11);
+	assert_int_equal(tutti_work_destroy(one), 0);
 }
 
 /* Items are pushed in order, round after round. None is overwritten before it is taken, or written past the end. */
@@ -179,7 +199,7 @@ static void waits(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {W(sizes), W(rounds), W(doorbells), W(waits)};
+	static const struct CMUnitTest tests[] = {W(sizes), W(smallest), W(rounds), W(doorbells), W(waits)};
 
 	return cmocka_run_group_tests_name("TSK-10, SYS-41 work queues", tests, NULL, NULL);
 }
