@@ -23,16 +23,29 @@ static int close_task(void **state)
 	return close_fake(state);
 }
 
+static uint64_t memory_in_use(void)
+{
+	struct tutti_pool pool;
+
+	assert_int_equal(tutti_memory_pool(device, TUTTI_MEMORY_SYSTEM, &pool), 0);
+	return pool.used;
+}
+
 /* The metadata that @a makes; the task is gone afterwards. */
 static struct tutti_tmd of(const struct tutti_task_attributes *a)
 {
+	enum tutti_memory pool = TUTTI_MEMORY_CARD;
+	uint64_t used = memory_in_use();
 	struct tutti_task *task;
 	struct tutti_tmd tmd;
 
 	assert_int_equal(tutti_task_create(device, a, &task), 0);
 	tmd = *(const struct tutti_tmd *)tutti_task_tmd(task);
+	assert_int_equal(tutti_memory_info(device, tutti_task_tmd(task), NULL, NULL, &pool), 0);
+	assert_int_equal(pool, TUTTI_MEMORY_SYSTEM); /* the host reads its counters */
 	assert_int_equal(tutti_task_destroy(task), 0);
 	assert_null(tutti_task_tmd(task));
+	assert_true(memory_in_use() == used);
 	return tmd;
 }
 

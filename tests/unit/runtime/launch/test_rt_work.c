@@ -50,6 +50,14 @@ static int push(uint64_t number)
 	return tutti_work_try_push(work, item);
 }
 
+static uint64_t memory_in_use(void)
+{
+	struct tutti_pool pool;
+
+	assert_int_equal(tutti_memory_pool(device, TUTTI_MEMORY_SYSTEM, &pool), 0);
+	return pool.used;
+}
+
 /* The number of items is a power of two. A word precedes each item, which begins at a multiple of eight bytes. */
 static void sizes(void **state)
 {
@@ -57,6 +65,7 @@ static void sizes(void **state)
 		uint32_t items, bytes, each;
 	} rows[] = {{1, 1, 16}, {2, 8, 16}, {8, 9, 24}, {64, 16, 24}, {1, 0, 8}};
 	static const uint32_t wrong[] = {0, 3, 5, 6, 7, 9, 1u << 31 | 1};
+	uint64_t used = memory_in_use();
 	struct tutti_work *other;
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -71,6 +80,7 @@ static void sizes(void **state)
 		assert_int_equal(tutti_work_destroy(other), 0);
 		assert_int_equal(tutti_work_destroy(other), -EINVAL);
 		assert_null(tutti_work_queue(other));
+		assert_true(memory_in_use() == used);
 	}
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		assert_int_equal(tutti_work_create(device, wrong[i], 8, &other), -EINVAL);
@@ -195,11 +205,47 @@ static void waits(void **state)
 	assert_int_equal(tutti_work_push(work, item, 0), 0);
 }
 
+static struct tutti_work *full;
+static pthread_t waiter, destroyer;
+static bool destroying;
+
+static void *destroys(void *of)
+{
+	return (void *)(intptr_t)tutti_work_destroy(of);
+}
+
+static void destroyed_in_sleep(struct tutti_device *of, uint64_t seen, uint64_t deadline)
+{
+	if (pthread_equal(pthread_self(), waiter) && !destroying) {
+		destroying = true;
+		pthread_create(&destroyer, NULL, destroys, full);
+	}
+	sleep_card(of, seen, deadline);
+}
+
+/* Whoever waits for room waits no longer when another thread destroys the work queue. */
+static void destroyed_meanwhile(void **state)
+{
+	uint64_t item = 0;
+	void *result;
+
+	assert_int_equal(tutti_work_create(device, 2, sizeof(item), &full), 0);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(tutti_work_try_push(full, &item), 0);
+	waiter = pthread_self();
+	destroying = false;
+	transport.sleep = destroyed_in_sleep;
+	assert_int_equal(tutti_work_push(full, &item, TUTTI_WAIT_FOREVER), -EIO);
+	pthread_join(destroyer, &result);
+	assert_null(result);
+	transport.sleep = sleep_card;
+}
+
 #define W(f) cmocka_unit_test_setup_teardown(f, open_card, close_card_again)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {W(sizes), W(smallest), W(rounds), W(doorbells), W(waits)};
+	static const struct CMUnitTest tests[] = {W(sizes), W(smallest), W(rounds), W(doorbells), W(waits), W(destroyed_meanwhile)};
 
 	return cmocka_run_group_tests_name("TSK-10, SYS-41 work queues", tests, NULL, NULL);
 }
