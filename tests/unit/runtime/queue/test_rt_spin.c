@@ -76,6 +76,19 @@ static void in_time(void **state)
 	assert_int_equal(slept, 0);
 }
 
+/* A time limit is kept whether it is longer or shorter than the clock has gone, and to less than a nap. */
+static void limits_of_any_length(void **state)
+{
+	uint64_t took;
+
+	now = 1000;
+	assert_int_equal(wait_ns(UINT64_MAX, 5000000, &took), -ETIMEDOUT);
+	assert_in_range(took, 5000000, 5100000);
+	assert_int_equal(wait_ns(UINT64_MAX, 5400000, &took), -ETIMEDOUT);
+	assert_in_range(took, 5400000, 5500000);
+	assert_int_equal(wait_ns(8000000, TUTTI_WAIT_FOREVER - 1, &took), 0);
+}
+
 static int works_by_itself(void **state)
 {
 	int error = open_fake(state);
@@ -92,6 +105,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(short_and_long, works_by_itself, close_fake),
 	    cmocka_unit_test_setup_teardown(in_time, works_by_itself, close_fake),
+	    cmocka_unit_test_setup_teardown(limits_of_any_length, works_by_itself, close_fake),
 	};
 
 	return cmocka_run_group_tests_name("PERF-03, SYS-56 waits that are over soon", tests, NULL, NULL);
