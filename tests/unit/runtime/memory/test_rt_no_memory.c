@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=mmap,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
+/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=mmap,--wrap=munmap,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
 /*
  * Each call of the library with each allocation and each request to the card failing in turn: the call says which error
  * it was, keeps nothing (AddressSanitizer looks for leaks), and succeeds when it is made again (SYS-40, REL-02).
@@ -50,9 +50,22 @@ void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
 
 void *__real_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
 
+int __real_munmap(void *at, size_t bytes);
+
+static size_t mapped; /* bytes in all */
+
 void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset)
 {
-	return fails(-ENOMEM) ? MAP_FAILED : __real_mmap(at, bytes, access, flags, file, offset);
+	if (fails(-ENOMEM))
+		return MAP_FAILED;
+	mapped += bytes;
+	return __real_mmap(at, bytes, access, flags, file, offset);
+}
+
+int __wrap_munmap(void *at, size_t bytes)
+{
+	mapped -= bytes;
+	return __real_munmap(at, bytes);
 }
 
 static int map_some(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool, unsigned access)
@@ -117,19 +130,26 @@ static int memory_again(void)
 	return memory_init(device);
 }
 
-/* A device whose memory cannot be set up is not used. */
+/* A device whose memory cannot be set up is not used, and keeps nothing of it. */
 static void memory_is_set_up(void **state)
 {
 	unsigned n = 0;
+	size_t before;
 	int error;
 
+	memory_fini(device);
+	before = mapped;
+	assert_int_equal(memory_init(device), 0);
 	do {
 		memory_fini(device);
+		assert_null(device->memory);
+		assert_int_equal(mapped, before);
 		failed = 0;
 		left = ++n;
 		error = memory_init(device);
 		left = 0;
 		assert_int_equal(error, failed);
+		assert_true(!error || mapped == before);
 		if (error)
 			assert_int_equal(memory_init(device), 0);
 	} while (error);
