@@ -282,6 +282,36 @@ static void revived_once(void **state)
 		assert_ptr_equal(arena_alloc(&arena, 40 * 4096), part);
 		assert_int_equal(revived, 2);
 	}
+	assert_int_equal(discards, 0); /* which this memory is not for */
+	arena_fini(&arena);
+	munmap(base, BYTES);
+}
+
+/* What is freed becomes one with what is free before and behind it, and nothing is used up by that. */
+static void neighbours_join(void **state)
+{
+	struct arena arena;
+	uint8_t *base = memory(), *block[3], *guard;
+	uint32_t descriptors = 0;
+
+	assert_int_equal(arena_init(&arena, base, BYTES, 1 << 20, commit, base, false), 0);
+	for (unsigned i = 0; i < 3; i++)
+		block[i] = arena_alloc(&arena, 8192);
+	guard = arena_alloc(&arena, 4096);
+	for (unsigned round = 0; round < 600; round++) {
+		static const uint8_t order[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+		for (unsigned i = 0; i < 3; i++)
+			assert_int_equal(arena_free(&arena, block[order[round % 6][i]]), 0);
+		assert_ptr_equal(arena_alloc(&arena, 3 * 8192), block[0]);
+		assert_int_equal(arena_free(&arena, block[0]), 0);
+		for (unsigned i = 0; i < 3; i++)
+			assert_ptr_equal(arena_alloc(&arena, 8192), block[i]);
+		if (!round)
+			descriptors = arena.extents;
+	}
+	assert_int_equal(arena.extents, descriptors);
+	assert_int_equal(arena_free(&arena, guard), 0);
 	arena_fini(&arena);
 	munmap(base, BYTES);
 }
@@ -387,7 +417,7 @@ int main(void)
 	    cmocka_unit_test(random_use),   cmocka_unit_test(random_use_with_big_pages),
 	    cmocka_unit_test(retired_and_revived), cmocka_unit_test(fills_up),
 	    cmocka_unit_test(commit_fails), cmocka_unit_test(foreign_pointers),
-	    cmocka_unit_test(revived_once), cmocka_unit_test(retired_from),
+	    cmocka_unit_test(revived_once), cmocka_unit_test(neighbours_join), cmocka_unit_test(retired_from),
 	    cmocka_unit_test(grows_to_the_end), cmocka_unit_test(sizes),
 	};
 
