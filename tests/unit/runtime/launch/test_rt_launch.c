@@ -79,6 +79,79 @@ static void limits(void **state)
 	assert_int_equal(tutti_launch_check(device, NULL), -EINVAL);
 }
 
+/* What is not said of a grid is 1, and a packet has as many dimensions as one of grid and workgroup needs. */
+static void dimensions(void **state)
+{
+	static const struct {
+		uint32_t grid[3];
+		uint16_t workgroup[3], setup;
+	} rows[] = {{{9, 0, 0}, {4, 0, 0}, 1}, {{9, 1, 1}, {4, 1, 1}, 1}, {{9, 2, 0}, {4, 0, 0}, 2}, {{9, 2, 1}, {4, 1, 1}, 2},
+		    {{9, 0, 0}, {4, 2, 0}, 2}, {{9, 1, 1}, {4, 2, 1}, 2}, {{9, 0, 2}, {4, 0, 0}, 3}, {{9, 1, 2}, {4, 1, 1}, 3},
+		    {{9, 0, 0}, {4, 0, 2}, 3}, {{9, 1, 1}, {4, 1, 2}, 3}, {{9, 5, 6}, {4, 2, 3}, 3}};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct tutti_dispatch_packet p;
+
+		memset(&p, 0xff, sizeof(p));
+		plain();
+		memcpy(l.grid, rows[i].grid, sizeof(l.grid));
+		memcpy(l.workgroup, rows[i].workgroup, sizeof(l.workgroup));
+		assert_int_equal(tutti_launch_packet(&l, &p), 0);
+		assert_int_equal(p.setup, rows[i].setup);
+		assert_int_equal(p.grid_x, 9);
+		assert_int_equal(p.grid_y, rows[i].grid[1] ? rows[i].grid[1] : 1);
+		assert_int_equal(p.grid_z, rows[i].grid[2] ? rows[i].grid[2] : 1);
+		assert_int_equal(p.workgroup_x, 4);
+		assert_int_equal(p.workgroup_y, rows[i].workgroup[1] ? rows[i].workgroup[1] : 1);
+		assert_int_equal(p.workgroup_z, rows[i].workgroup[2] ? rows[i].workgroup[2] : 1);
+		assert_int_equal(p.ref_num, 0);
+	}
+}
+
+/* What the packet names lies at a multiple of 64 bytes. */
+static void refused(void **state)
+{
+	struct tutti_queue *queue = a_queue(0, false);
+	struct tutti_dispatch_packet p;
+
+	for (uintptr_t at = 1; at < 64; at *= 2) {
+		plain();
+		l.signal = (tutti_signal_t)at;
+		assert_int_equal(tutti_launch_packet(&l, &p), -EINVAL);
+		plain();
+		l.tmd = (void *)at;
+		assert_int_equal(tutti_launch_packet(&l, &p), -EINVAL);
+	}
+	plain();
+	assert_int_equal(tutti_launch_packet(NULL, &p), -EINVAL);
+	assert_int_equal(tutti_launch_packet(&l, NULL), -EINVAL);
+	assert_int_equal(tutti_dispatch(NULL, &l), -EINVAL);
+	assert_int_equal(tutti_dispatch(queue, NULL), -EINVAL);
+	l.grid[0] = 0;
+	assert_int_equal(tutti_dispatch(queue, &l), -EINVAL);
+	plain();
+	l.bytes = 1;
+	assert_int_equal(tutti_launch_packet(&l, &p), -EINVAL);
+	assert_int_equal(*queue->write_index, 0);
+	plain();
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	assert_int_equal(tutti_dispatch(queue, &l), -EINVAL);
+}
+
+/* A program that only launches notices that the card has sent an error of the queue. */
+static void launches_notice_errors(void **state)
+{
+	struct tutti_queue *queue;
+
+	assert_int_equal(tutti_queue_create(device, NULL, &queue), 0); /* nobody else looks */
+	fake.pending = (struct tutti_fault){.code = TUTTI_ERROR_PACKET, .queue = (uint16_t)queue->id};
+	fake.fault = true;
+	plain();
+	assert_int_equal(tutti_dispatch(queue, &l), -EIO);
+	assert_int_equal(*queue->write_index, 0);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
 #define CGA(x, y, z, kind_of) (d.cga[0] = x, d.cga[1] = y, d.cga[2] = z, d.cga_kind = kind_of)
 
 /* CGAs: whole ones, no larger than what their part of the card can hold at once. */
@@ -101,6 +174,7 @@ static void cgas(void **state)
 	GIVES(TUTTI_ERROR_GRID, (CGA(41, 1, 1, TUTTI_CGA_CPC), l.grid[0] = 82 * 32));
 	GIVES(0, (CGA(41, 1, 1, TUTTI_CGA_GPU), l.grid[0] = 82 * 32));
 	GIVES(0, (CGA(28, 4, 1, TUTTI_CGA_GPU), l.grid[0] = 28 * 32, l.grid[1] = 4)); /* 7 SMs of 16 */
+	GIVES(TUTTI_ERROR_GRID, (CGA(29, 4, 1, TUTTI_CGA_GPU), l.grid[0] = 29 * 32, l.grid[1] = 4));
 	GIVES(TUTTI_ERROR_GRID, (CGA(113, 1, 1, TUTTI_CGA_GPU), l.grid[0] = 113 * 32));
 	GIVES(TUTTI_ERROR_GRID,
 	      (CGA(0x8000, 0x8000, 4, TUTTI_CGA_GPU), l.grid[0] = 0x8000 * 32, l.grid[1] = 0x8000, l.grid[2] = 4));
@@ -137,6 +211,8 @@ static void cgas_and_registers(void **state)
 	GIVES(TUTTI_ERROR_GRID, (CGA(5, 1, 1, TUTTI_CGA_GPC), l.workgroup[0] = 1024, l.grid[0] = 5120));
 	GIVES(0, (CGA(7, 1, 1, TUTTI_CGA_GPU), l.workgroup[0] = 1024, l.grid[0] = 7168));
 	GIVES(TUTTI_ERROR_GRID, (CGA(8, 1, 1, TUTTI_CGA_GPU), l.workgroup[0] = 1024, l.grid[0] = 8192));
+	device->known.gpc[0].sms = 5; /* whichever it is that is the largest */
+	GIVES(0, (CGA(5, 1, 1, TUTTI_CGA_GPC), l.workgroup[0] = 1024, l.grid[0] = 5120));
 	device->known.gpcs = TUTTI_MAX_GPCS;
 	device->known.gpc[TUTTI_MAX_GPCS - 1].sms = 6;
 	device->known.gpc[3].sms = 0;
@@ -305,7 +381,8 @@ static void doorbells(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {SMALL(limits),	 SMALL(cgas),	 SMALL(cgas_and_registers),
+	const struct CMUnitTest tests[] = {SMALL(limits),	 SMALL(dimensions), SMALL(refused),
+					   SMALL(launches_notice_errors), SMALL(cgas), SMALL(cgas_and_registers),
 					   SMALL(task_dispatch), SMALL(stopped), SMALL(work_queues),
 					   SMALL(doorbells)};
 
