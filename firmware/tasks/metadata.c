@@ -110,7 +110,7 @@ static bool sizes_ok(struct work *work)
 	work->items = items;
 	work->each = work->issued = 0;
 	work->deadline = ~0ull;
-	return items && !(items & (items - 1)) && bytes >= 8 && !(bytes & 7) &&
+	return items > 1 && !(items & (items - 1)) && bytes >= 8 && !(bytes & 7) &&
 	       !((sizes[0] & 7) | sizes[1] >> 15) && (uint64_t)items * bytes <= TUTTI_VA_END;
 }
 

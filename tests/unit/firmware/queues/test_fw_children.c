@@ -42,6 +42,39 @@ static unsigned start_work(unsigned sms, unsigned slots, uint32_t flags, uint32_
 	return (unsigned)slot_of(1, 0);
 }
 
+/* Work queues of sizes that make no sense, one of a single slot among them, are refused with their packet (TSK-10). */
+static void sizes_of_work_queues(void **unused)
+{
+	static const struct {
+		struct tutti_work_queue sizes;
+		bool good;
+	} made[] = {
+		{ { .base = TMD_AT, .items = 2, .item_bytes = 8 }, true },
+		{ { .base = TMD_AT, .items = 1, .item_bytes = 8 }, false },
+		{ { .base = TMD_AT, .items = 0, .item_bytes = 8 }, false },
+		{ { .base = TMD_AT, .items = 6, .item_bytes = 8 }, false },
+		{ { .base = TMD_AT, .items = 2, .item_bytes = 0 }, false },
+		{ { .base = TMD_AT, .items = 2, .item_bytes = 12 }, false },
+		{ { .base = TMD_AT + 4, .items = 2, .item_bytes = 8 }, false },
+		{ { .base = TUTTI_VA_END, .items = 2, .item_bytes = 8 }, false },
+		{ { .base = TMD_AT, .items = 1u << 24, .item_bytes = 1u << 23 }, true },
+		{ { .base = TMD_AT, .items = 1u << 24, .item_bytes = (1u << 23) + 8 }, false },
+	};
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+	(void)unused;
+	p.tmd = TMD_AT;
+	for (unsigned i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
+		start(4, 0);
+		rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED);
+		*work() = made[i].sizes;
+		tmd[0] = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, .type = TUTTI_TASK_QUEUE,
+					     .queue = WORK_AT, .coalesce_min = 1, .coalesce_max = 1 };
+		submit(0, &p);
+		assert_int_equal(queue_at(0)->state, made[i].good ? QUEUE_RUNNING : QUEUE_STOPPED);
+	}
+}
+
 static const struct task *consumer(void)
 {
 	for (unsigned slot = 0; slot < SLOTS; slot++)
@@ -540,6 +573,7 @@ static void child_of_none(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		RIG_TEST("TSK-10", sizes_of_work_queues),
 		RIG_TEST("TSK-10 PERF-12", items_at_once),
 		RIG_TEST("TSK-10 PERF-12", idle_is_idle),
 		RIG_TEST("TSK-10 TSK-06", items_without_room),
