@@ -93,19 +93,41 @@ static int check(const struct tutti_agent_packet *p)
 	return packet_refuse(TUTTI_ERROR_AGENT, offsetof(struct tutti_agent_packet, type));
 }
 
+/*
+ * Find a free entry for @queue. While several clients have queues, none of them has more entries than it leaves free: so
+ * copies of another one begin, however long its own are (REL-11). Return: NULL if it has to wait
+ */
+static struct work *work_find(const struct queue *queue)
+{
+	struct work *work, *found = NULL;
+	unsigned free = 0, own = 0;
+
+	for (work = works; work < works + FW_AGENTS; work++) {
+		if (work->queue) {
+			own += queue_asid(work->queue) == queue_asid(queue);
+		} else {
+			free++;
+			found = work;
+		}
+	}
+	return queue_table.shared && own >= free ? NULL : found;
+}
+
 COLD int agent_dispatch(struct queue *queue, const struct tutti_agent_packet *p)
 {
 	unsigned acquire = p->header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
-	unsigned release = p->header >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE, i = 0;
-	struct work *work;
+	unsigned release = p->header >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
+	bool moves = (p->type == TUTTI_AGENT_COPY || p->type == TUTTI_AGENT_FILL) && p->arg[2];
+	struct work *work = NULL;
 	int code = check(p);
 
 	if (code)
 		return code;
-	while (i < FW_AGENTS && works[i].queue)
-		i++;
-	if (i == FW_AGENTS)
-		return wait_park(queue, WAIT_AGENT);
+	if (moves) {
+		work = work_find(queue);
+		if (!work)
+			return wait_park(queue, WAIT_AGENT);
+	}
 	counters.agents++;
 	/* queue_run() has asked for room, as part of PLACE_OTHERS */
 	if (acquire) {
@@ -114,11 +136,10 @@ COLD int agent_dispatch(struct queue *queue, const struct tutti_agent_packet *p)
 	}
 	if (p->type == TUTTI_AGENT_TIME)
 		command_write(queue->asid_queue, p->return_address, hal_time(), 8);
-	if (p->type == TUTTI_AGENT_NOP || p->type == TUTTI_AGENT_TIME || !p->arg[2]) {
+	if (!moves) {
 		clean_up(queue, release, p->signal);
 		return 0;
 	}
-	work = &works[i];
 	*work = (struct work){
 		.queue = queue,
 		.packet = queue->head,

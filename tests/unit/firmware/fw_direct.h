@@ -199,7 +199,7 @@ static inline void submit(unsigned q, const void *packet)
 }
 
 /* A kernel of @groups CTAs of one wave. */
-static struct tutti_dispatch_packet kernel_packet(unsigned kernel, unsigned groups)
+static inline struct tutti_dispatch_packet kernel_packet(unsigned kernel, unsigned groups)
 {
 	struct tutti_dispatch_packet p = rig_packet(KERNEL_AT + 64 * kernel);
 
