@@ -20,9 +20,10 @@ struct tmd;
  */
 struct task_group {
 	struct task_group *next;  /* free list */
-	uint32_t open;            /* kernels in flight, plus 1 while more will be launched */
+	uint32_t open;            /* kernels in flight, plus 1 while more will be launched; 0: the group is free */
 	uint32_t release;         /* widest scope of their release fences */
-	uint32_t cancelled;       /* one of them was cancelled, so the signal is sent as cancelled */
+	uint16_t cancelled;       /* one of them was cancelled, so the signal is sent as cancelled */
+	uint16_t asid;            /* whose they are */
 	uint64_t signal;          /* signal of the last kernel */
 };
 

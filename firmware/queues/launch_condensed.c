@@ -59,7 +59,7 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 	if (unlikely(queue->flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_PROFILE))) {
 		stop = 0;
 		if (queue->flags & TUTTI_QUEUE_OVERLAP) {
-			block->group = task_group_create();
+			block->group = task_group_create(queue_asid(queue));
 			if (!block->group)
 				return wait_park(queue, WAIT_SLOT);
 			block->group->release = block->release;

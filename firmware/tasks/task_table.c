@@ -26,6 +26,7 @@ COLD void task_init(void)
 	task_table = (struct task_table){ 0 };
 	for (i = FW_TASKS; i--;) {
 		tasks[i] = (struct task){ .slot = (uint8_t)i };
+		groups[i].open = 0;
 		groups[i].next = task_table.groups;
 		task_table.groups = &groups[i];
 		if (i < fw.tasks) {
@@ -35,14 +36,30 @@ COLD void task_init(void)
 	}
 }
 
-struct task_group *task_group_create(void)
+/*
+ * While several clients have queues, none of them has more groups than it leaves free: so packets of another one find some,
+ * however long its kernels run (REL-11).
+ */
+static COLD bool few_groups(unsigned asid)
+{
+	const struct task_group *group;
+	unsigned own = 0, free = 0;
+
+	for (group = groups; group < groups + FW_TASKS; group++) {
+		free += !group->open;
+		own += group->open && group->asid == asid;
+	}
+	return own < free;
+}
+
+struct task_group *task_group_create(unsigned asid)
 {
 	struct task_group *group = task_table.groups;
 
-	if (!group)
+	if (!group || (queue_table.shared && !few_groups(asid)))
 		return NULL;
 	task_table.groups = group->next;
-	*group = (struct task_group){ .open = 1 };
+	*group = (struct task_group){ .open = 1, .asid = (uint16_t)asid };
 	return group;
 }
 
@@ -93,6 +110,7 @@ void task_group_put(struct queue *queue, struct task_group *group)
 		cancel_signal(queue, group->signal);
 	group->next = task_table.groups;
 	task_table.groups = group;
+	wait_wake(WAIT_SLOT); /* a packet may wait for the group, while no task slot becomes free */
 }
 
 unsigned task_priority(const struct task *task)
