@@ -24,20 +24,25 @@ static bool wait_done(void *context)
 	return wait->satisfied(wait) || device_pending(wait->device);
 }
 
-/** struct watch - since when the firmware has shown the same heartbeat, as seen at @last; by the clock of watch_heartbeat(). */
+/** struct watch - since when the firmware has shown the same heartbeat, as seen at @last; by the clock of watch_now(). */
 struct watch {
 	uint64_t beat;
 	uint64_t since, last;
 };
 
 /*
- * A card that this thread drives runs only while the thread does: not while the processors are busy with others, nor while
- * another thread keeps the card for itself, as it does until a kernel has been translated. Other cards run all the time.
+ * The time by which a heartbeat is late, where it is @now. A card that this thread drives runs only while the thread runs:
+ * not while other processes have the processors, and not while another thread keeps the card to itself, as it does until
+ * a kernel has been translated. Other cards run all the time.
  */
-static void watch_heartbeat(struct tutti_device *device, struct watch *watch)
+static uint64_t watch_now(const struct tutti_device *device, uint64_t now)
+{
+	return device->run ? time_of_thread_ns() : now;
+}
+
+static void watch_heartbeat(struct tutti_device *device, struct watch *watch, uint64_t now)
 {
 	uint64_t beat = tutti_load_relaxed(&device->status->heartbeat);
-	uint64_t now = device->run ? time_of_thread_ns() : time_ns();
 
 	if (now - watch->last > STALL_NS || beat != watch->beat || tutti_load_relaxed(&device->status->asleep)) {
 		watch->beat = beat;
@@ -97,7 +102,7 @@ int wait_for(const struct wait *wait, uint64_t timeout_ns)
 			return -ETIMEDOUT;
 		/* An emulated card that nobody drives may rest between two heartbeats for longer than is allowed. */
 		if (!wait->passive || !device->run)
-			watch_heartbeat(device, &watch);
+			watch_heartbeat(device, &watch, watch_now(device, now));
 		if (wait->deliver)
 			print_poll(device); /* so that the print ring does not fill up during a long wait */
 		if (idle)

@@ -10,11 +10,11 @@
 #define LIMIT	5000u /* ms */
 #define BETWEEN 400u  /* ms; a thread that has not looked for more than 500 ms was stopped */
 
-static uint64_t clock_ns, thread_ns; /* what time it is, and how much of it this thread has had */
+static uint64_t wall_ns, thread_ns; /* what time it is, and how much of it this thread has had */
 
 int __wrap_clock_gettime(clockid_t which, struct timespec *t)
 {
-	uint64_t now = which == CLOCK_THREAD_CPUTIME_ID ? thread_ns : clock_ns;
+	uint64_t now = which == CLOCK_THREAD_CPUTIME_ID ? thread_ns : wall_ns;
 
 	*t = (struct timespec){.tv_sec = (time_t)(now / 1000000000u), .tv_nsec = (long)(now % 1000000000u)};
 	return 0;
@@ -29,7 +29,7 @@ static struct {
 static bool a_look_passes(void)
 {
 	turn.looks++;
-	clock_ns += turn.ms * MS;
+	wall_ns += turn.ms * MS;
 	thread_ns += turn.thread_ms * MS;
 	device->status->heartbeat += turn.looks == turn.beats_at;
 	if (turn.looks == turn.sleeps_at)
@@ -74,7 +74,7 @@ static int opens(void **state)
 
 	memset(&turn, 0, sizeof(turn));
 	turn.ms = turn.thread_ms = BETWEEN;
-	clock_ns = thread_ns = 1000000 * MS;
+	wall_ns = thread_ns = 1000000 * MS;
 	device->status->heartbeat = 7;
 	transport.poll = poll_card;
 	device->run = drive;
