@@ -135,7 +135,8 @@ bool task_failed(const struct queue *queue, uint64_t packet);
 /** task_oldest() - index of the oldest packet of @queue with a kernel in flight, or @none if that is older. */
 uint64_t task_oldest(const struct queue *queue, uint64_t none);
 /**
- * task_group_create() - a new group for client @asid; NULL if it has to wait for one, with WAIT_SLOT. task_group_put() - drop one reference to it.
+ * task_group_create() - a new group for client @asid; NULL if it has to wait for one, with WAIT_SLOT.
+ * task_group_put() - drop one reference to it.
  * task_group_spoil() - not all of its kernels will have run: its signal is sent as cancelled, or not at all.
  */
 struct task_group *task_group_create(unsigned asid);

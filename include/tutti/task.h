@@ -150,7 +150,7 @@ int tutti_task_counters(const struct tutti_task *task, struct tutti_task_counter
 /**
  * tutti_work_create() - make a work queue.
  * @device: device
- * @items: items it holds at once, a power of two; it makes room for two at least
+ * @items: items it holds at once, a power of two; there is room for at least two
  * @bytes: size of an item
  * @work: gets the work queue
  *

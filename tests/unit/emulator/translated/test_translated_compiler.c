@@ -6,7 +6,7 @@
 
 #include "translated_home.h"
 
-/* A compiler that writes into @home what @script prints. */
+/* Make a shell script pass for the compiler: what it prints to file 3 is written into the test's folder. */
 static void compiler_of(struct compiler *compiler, const char *script)
 {
 	char path[512];

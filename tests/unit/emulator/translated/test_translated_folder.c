@@ -219,7 +219,10 @@ static void bytes_kept(void **state)
 	assert_int_equal(open_files(), files);
 }
 
-/* Folders for one process and to work in go with all that they hold, and those that cannot be opened are gone at once. */
+/*
+ * The folder of a single process, and those that compilers work in, are removed with all that they hold, and at once if they
+ * cannot be opened.
+ */
 static void folders_go(void **state)
 {
 	const unsigned files = open_files();

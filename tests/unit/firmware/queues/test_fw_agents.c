@@ -90,7 +90,7 @@ static void two_clients(void **unused)
 	assert_int_equal(signal_count, 2 * PACKETS + 1);
 }
 
-/* What movers have nothing to do for does not wait for them. */
+/* A packet that moves nothing does not wait for movers. */
 static void without_movers(void **unused)
 {
 	(void)unused;

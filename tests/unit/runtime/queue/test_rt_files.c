@@ -116,7 +116,7 @@ static void from_fd(void **state)
 	close(fd);
 }
 
-/* A signal or a device that goes before they have had to do with their files leaves none of the copies open. */
+/* Copies are closed again even if the signal or the device is destroyed before its file was ever looked at. */
 static void forgotten(void **state)
 {
 	int fd = eventfd(0, EFD_CLOEXEC);
