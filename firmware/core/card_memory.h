@@ -28,9 +28,6 @@
 #define CARD_MEMORY_BYTES (CARD_BLOCKS + CARD_BLOCKS_BYTES)
 _Static_assert(CARD_MEMORY_BYTES <= TUTTI_FIRMWARE_BYTES, "the host keeps no more free");
 
-/** card_memory_fits() - whether reserved memory has room for all parts beside RSBs and firmware image. */
-bool card_memory_fits(const struct tutti_discovery *discovery);
-
 /** card_memory() - pointer to @part, one of the offsets above. */
 static inline void *card_memory(uint32_t part)
 {

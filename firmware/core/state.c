@@ -4,6 +4,9 @@
 #include "core/card_memory.h"
 #include "core/task_record.h"
 #include "core/wait.h"
+#include "tutti/reference.h"
+
+_Static_assert(TUTTI_MAX_RSBS * sizeof(struct tutti_rsb) <= CARD_TABLES_BYTES, "all buffers could lie in card memory");
 
 struct fw_limits fw HOT_DATA;
 struct attention attention HOT_DATA;
@@ -13,6 +16,19 @@ struct queue_table queue_table HOT_DATA_LONG;
 struct queue queues[FW_QUEUES];
 struct task_table task_table HOT_DATA;
 struct task tasks[FW_TASKS];
+
+/* Has reserved memory room for all parts of card_memory.h beside RSBs and firmware image? */
+static COLD bool card_memory_fits(const struct tutti_discovery *d)
+{
+	const volatile struct tutti_control *control = hal_region(d->control);
+	uint64_t rsbs = (uint64_t)d->max_rsbs * sizeof(struct tutti_rsb), others;
+
+	if (d->peus > CARD_WAVES || d->peus * d->peu_waves > CARD_WAVES || d->reserved_bytes < TUTTI_FIRMWARE_BYTES ||
+	    d->reserved_bytes > d->memory_bytes || d->reserved_bytes > TUTTI_CORE_CARD_BYTES)
+		return false;
+	others = d->reserved_bytes - TUTTI_FIRMWARE_BYTES;
+	return rsbs <= others && control->image_bytes <= others && control->image_offset <= others - control->image_bytes;
+}
 
 bool fw_limits_init(const struct tutti_discovery *d)
 {

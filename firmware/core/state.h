@@ -57,7 +57,7 @@ extern struct attention attention;
 #define ATTEND_ENDED 64u   /* kernels of queues have ended */
 #define ATTEND_SUSPEND 128u /* a queue may have become quiet while the card is being suspended */
 #define ATTEND_FAULT 256u  /* a tensor request was refused, so its task must fail */
-#define ATTEND_VISIT 512u  /* the visit has used up its steps (place/visit.h) */
+#define ATTEND_VISIT 512u  /* the visit has used up its steps (core/visit.h) */
 #define ATTEND_TURNS 1024u /* the card is shared, so that clients take turns (queues/turns.h); it stays set */
 #define ATTEND_MIRROR 1u   /* reference buffers have changed, so the copies that the driver reads are out of date */
 #define ATTEND_CHANNEL 2u  /* requests from the host or messages to it are left */

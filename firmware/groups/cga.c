@@ -6,10 +6,10 @@
 #include "core/state.h"
 #include "core/task_record.h"
 #include "core/task_state.h"
+#include "core/visit.h"
 #include "groups/nested_search.h"
 #include "groups/occupancy.h"
 #include "place/sm_match.h"
-#include "place/visit.h"
 
 #define DOMAIN_STEPS 150u /* visit.h: to find out whether an empty domain would have room for a CGA */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "groups/cga_query.h"
 
-#include "place/visit.h"
+#include "core/visit.h"
 
 HOT uint32_t query_select(uint32_t x, uint32_t n)
 {

@@ -3,8 +3,8 @@
 
 #include "core/counters.h"
 #include "core/task_record.h"
+#include "core/visit.h"
 #include "groups/nested_search.h"
-#include "place/visit.h"
 
 #define SEARCH_SLOWER 8u    /* how much longer a CGA takes that is not placed by search_quick() */
 #define SLOW_WORD_STEPS 60u /* visit.h: for each word of its commands */

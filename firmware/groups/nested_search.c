@@ -3,8 +3,8 @@
 
 #include "core/counters.h"
 #include "core/task_record.h"
+#include "core/visit.h"
 #include "groups/cga_search.h"
-#include "place/visit.h"
 
 #define PART_STEPS 200u /* visit.h: for each innermost part that is placed, even if only on trial */
 

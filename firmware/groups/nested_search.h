@@ -4,7 +4,7 @@
  *
  * To find out at which speed a part that has parts itself would fit in a domain, it is placed there and taken back
  * (trial_launch.h), unless there is only one domain. That can take long, so such a search may take several visits
- * (REL-11, place/visit.h). It keeps its place whatever happens meanwhile, as long as it has found no room for a CGA, so
+ * (REL-11, core/visit.h). It keeps its place whatever happens meanwhile, as long as it has found no room for a CGA, so
  * that it comes to an end.
  */
 #ifndef NESTED_SEARCH_H

@@ -2,8 +2,8 @@
 #include "groups/trial_launch.h"
 
 #include "core/task_record.h"
+#include "core/visit.h"
 #include "groups/cga_search.h"
-#include "place/visit.h"
 
 struct trial trial HOT_DATA;
 

@@ -3,8 +3,8 @@
 
 #include "core/queue_record.h"
 #include "core/state.h"
+#include "core/visit.h"
 #include "core/wait.h"
-#include "place/visit.h"
 #include "tasks/grouped_tasks.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"

@@ -2,11 +2,11 @@
 #include "place/cta_shape.h"
 
 #include "core/state.h"
+#include "core/visit.h"
 #include "place/gpc_slots.h"
 #include "place/mixed_shapes.h"
 #include "place/sm_match.h"
 #include "place/sm_score.h"
-#include "place/visit.h"
 
 struct shape_state shapes HOT_DATA_LONG;
 struct shape *shape_last HOT_DATA;

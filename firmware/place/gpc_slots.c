@@ -3,8 +3,8 @@
 
 #include "core/counters.h"
 #include "core/state.h"
+#include "core/visit.h"
 #include "place/sm_order.h"
-#include "place/visit.h"
 
 #define SCATTERED 32u
 #define PAIRED 16u

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "place/mixed_shapes.h"
-#include "place/visit.h"
 
 #include "core/counters.h"
 #include "core/state.h"
+#include "core/visit.h"
 #include "place/gpc_slots.h"
 #include "place/plain_grid.h"
 #include "place/sm_match.h"

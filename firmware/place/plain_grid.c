@@ -4,9 +4,9 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
+#include "core/visit.h"
 #include "place/gpc_slots.h"
 #include "place/sm_score.h"
-#include "place/visit.h"
 
 #define PLACE_STEPS 150u /* visit.h: to place CTAs, beside what is counted elsewhere */
 

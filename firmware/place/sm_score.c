@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "core/visit.h"
 #include "place/sm_score.h"
-#include "place/visit.h"
 
 #include "core/hal.h"
 #include "core/counters.h"

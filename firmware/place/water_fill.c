@@ -2,7 +2,7 @@
 #include "place/water_fill.h"
 
 #include "core/state.h"
-#include "place/visit.h"
+#include "core/visit.h"
 
 void lake_init(struct lake *lake, unsigned words, const uint32_t *mask, unsigned levels)
 {

@@ -6,7 +6,7 @@
  * ring, in which a client with many short kernels could always have dozens of them, and every other client would have to
  * wait for these. So on a shared card no client has much in that ring:
  *
- * - A visit (place/visit.h) launches few kernels.
+ * - A visit (core/visit.h) launches few kernels.
  * - The card is crowded while other events wait behind the one being handled. Then a client may start something only if
  *   another client has started something since. Otherwise its queue becomes ready, and goes on when no event waits any
  *   more, or after TURN_EVENTS events. So a client has no more kernels in flight than the soft core can keep up with.

@@ -2,7 +2,7 @@
 #include "tasks/grouped_tasks.h"
 
 #include "core/state.h"
-#include "place/visit.h"
+#include "core/visit.h"
 #include "tasks/metadata.h"
 #include "tasks/task_table.h"
 #include "tasks/throttle.h"

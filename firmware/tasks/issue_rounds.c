@@ -3,10 +3,10 @@
 
 #include "core/queue_record.h"
 #include "core/state.h"
+#include "core/visit.h"
 #include "core/wait.h"
 #include "groups/cga.h"
 #include "place/plain_grid.h"
-#include "place/visit.h"
 #include "tasks/metadata.h"
 #include "tasks/patience.h"
 #include "tasks/pending_tasks.h"

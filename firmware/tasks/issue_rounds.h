@@ -27,7 +27,7 @@ unsigned rounds_level(const struct task *task);
 bool rounds_idle(void);
 /** rounds_run() - place CTAs, round by round, until no task that may issue fits. */
 void rounds_run(void);
-/** rounds_go_on() - go on with rounds that were cut short because a visit would have become too long (place/visit.h). */
+/** rounds_go_on() - go on with rounds that were cut short because a visit would have become too long (core/visit.h). */
 void rounds_go_on(void);
 /**
  * rounds_victim() - the task to evict for a task of priority @level.

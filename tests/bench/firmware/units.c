@@ -17,7 +17,7 @@ static const struct rule {
 	{ "core/clock", "", UNIT_IDLE },
 	{ "core/counters", "", UNIT_IDLE },
 	{ "core/wait", "", UNIT_COMPLETION },
-	{ "core/card_memory", "", UNIT_FETCH },
+	{ "core/visit", "", UNIT_PLACE },
 	{ "core/", "", UNIT_HOST },
 	{ "groups/cga_search", "", UNIT_CHOOSE },
 	{ "groups/nested_search", "", UNIT_CHOOSE },

@@ -14,8 +14,8 @@
 
 #include "core/command_ring.h"
 #include "core/counters.h"
+#include "core/visit.h"
 #include "place/cta_shape.h"
-#include "place/visit.h"
 #include "queues/queue.h" /* the runtime has one too */
 #include "top/host/drive.h"
 

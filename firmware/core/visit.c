@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "place/visit.h"
+#include "core/visit.h"
 
 #include "core/counters.h"
 
