@@ -15,6 +15,8 @@ static const uint16_t ask_steps[] = {
 	[TUTTI_SEARCH_FULL] = 400, [TUTTI_SEARCH_GROUPED] = 600, [TUTTI_SEARCH_SAMPLED] = 700, [TUTTI_SEARCH_SHARED] = 600,
 };
 
+#define RUN_STEPS 4u   /* to count the room of one CTA in shared memory, for each word of its map */
+
 /* To take CTAs that were placed out of a word of another lake, and for each of its rows. */
 #define LOWER_STEPS 60u
 #define LOWER_ROW_STEPS 4u
@@ -192,6 +194,12 @@ static COLD void look_again(struct mixture *b)
 	}
 }
 
+/* In throttle mode shared memory has a map of several words, and there may be room for many CTAs in it. */
+static uint32_t count_steps(const struct shape *shape, uint32_t levels)
+{
+	return (uint16_t)shape->shared ? RUN_STEPS * levels * tutti_map_words(shapes.shared_blocks) : 0;
+}
+
 /*
  * Find out the free slots of dirty SMs, for SMs that hold the same at once. What this visit has no time for stays dirty.
  * Return: false if there is any of that
@@ -211,7 +219,7 @@ static bool survey(const struct shape *shape, struct mixture *b)
 			more = visit_goes_on(LOOK_STEPS);
 			levels = room_at(shape, 32 * w + lowest_bit(todo[w]), &h);
 			if (h.asked) {
-				more = visit_goes_on(ask_steps[match.search]);
+				more = visit_goes_on(ask_steps[match.search] + count_steps(shape, levels));
 				same = todo[w] & -todo[w];
 				todo[w] ^= same;
 				lake_set(&b->lake, w, same, levels);
