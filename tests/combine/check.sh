@@ -44,6 +44,10 @@ also=(30543                       # splits a CTA
       29017983                    # condensed packets of low priority keep the room that others need
       27205444                    # two clients wait for the engines to read references that they store again
       22010297                    # small CTAs on the SM that is held for a large one
-      23000450)                   # a task in throttle mode while the card is suspended
+      23000450                    # a task in throttle mode while the card is suspended
+      42004608 43003525 47003117  # long visits: many CTAs fit the shared memory of throttle mode
+      44203635                    # SMs of a throttle task are switched on while a request waits
+      42216756 44100191 40109628  # a large CTA waits for SMs of a kernel with many CTAs
+      45013953 41320590)          # no record for a split, SMs held for a CTA that does not fit
 exec "${TUTTI_OUT:-build}/tests/combine/${1:-combine}" --seed 22000001 --count "${COMBINE_COUNT:-4000}" "${also[@]/#/--also=}" \
 	--known tests/combine/known

@@ -365,6 +365,8 @@ const char *job_name(const struct job *job);
 void fair_begin(void);
 void fair_launched(struct job *job, unsigned ctas);
 void fair_state(struct job *job);
+/** fair_asked() - a request was sent, so the firmware does not know which SMs are on before it has answered. */
+void fair_asked(void);
 /** fair_visit() - at the end of each visit of the firmware. */
 void fair_visit(void);
 /** fair_counts_visits() - a task must get CTAs in the end, since those of others end in time. */

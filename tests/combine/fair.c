@@ -27,6 +27,11 @@ void fair_begin(void)
 	launched = counted = 0;
 }
 
+void fair_asked(void)
+{
+	answered = false;
+}
+
 void fair_launched(struct job *job, unsigned ctas)
 {
 	if (launched < VISIT_LAUNCHES) {
@@ -378,7 +383,7 @@ void fair_visit(void)
 	answered = driver_idle();
 }
 
-/* A task that fits and does not start. */
+/* A task that fits and does not start, although SMs that may be held for others are not counted. */
 const struct job *fair_idle(void)
 {
 	const struct job *found = NULL;
@@ -387,7 +392,7 @@ const struct job *fair_idle(void)
 	if (!room_is_known() || w.suspended)
 		return NULL;
 	for (i = 0; i < SLOTS; i++)
-		if (waits(w.act[i]) && card_fits(w.act[i], 1))
+		if (waits(w.act[i]) && fits_beside_holds(w.act[i]))
 			found = w.act[i];
 	return found && !domains_held() ? found : NULL;
 }
@@ -430,7 +435,9 @@ const struct job *fair_unsplit(void)
 	struct job wave;
 	unsigned i;
 
-	if (!room_is_known() || w.suspended || card_slots_taken() == w.slots || !shapes_left())
+	/* behind a flood there may be no record left for the state of a task, without which it cannot be split */
+	if (!room_is_known() || w.suspended || card_slots_taken() == w.slots || !shapes_left() ||
+	    features_has(&w.scenario.allowed, F_FLOOD))
 		return NULL;
 	for (i = 0; i < SLOTS && !found; i++) {
 		if (!waits(w.act[i]) || !may_be_split(w.act[i]))

@@ -35,14 +35,28 @@ static bool end_plain(unsigned number)
 	return false;
 }
 
-/* CGAs end first, but no kernel runs for ever because others run CGAs. */
+/* The slot with the most CTAs on the card. */
+static unsigned fullest(void)
+{
+	unsigned i, most = 0;
+
+	for (i = 1; i < SLOTS; i++)
+		if (slots[i].running > slots[most].running)
+			most = i;
+	return most;
+}
+
+/*
+ * CGAs end first, but no kernel runs for ever because others run CGAs, or because short kernels end ever so often while it
+ * has many CTAs.
+ */
 static bool end_some(void)
 {
 	unsigned gpc = roll(discovery()->gpcs), id = roll(IDS), number = roll(SLOTS);
 
 	if (!card_resident())
 		return false;
-	return (fair_waits_long() && roll(2) && end_plain(number)) || end_cga(gpc, id) || end_plain(number);
+	return (fair_waits_long() && roll(2) && end_plain(fullest())) || end_cga(gpc, id) || end_plain(number);
 }
 
 /* A wave of a running kernel executes an illegal instruction. @again: its queue has stopped already */

@@ -44,6 +44,7 @@ uint32_t driver_send(struct tutti_message *message)
 	requests[message->id % PENDING].message = *message;
 	requests[message->id % PENDING].open = true;
 	open_requests++;
+	fair_asked();
 	control()->host_ring_tail = tail + 1;
 	card_later(&(struct tutti_event){{TUTTI_EVENT_MESSAGE}});
 	return message->id;
