@@ -6,6 +6,7 @@
 #include "core/wait.h"
 #include "packets/kernel_rules.h"
 #include "place/cta_shape.h"
+#include "place/shape_line.h"
 
 /* Offset in bytes of a field of a dispatch packet. */
 #define BYTE(field) offsetof(struct tutti_dispatch_packet, field)
@@ -63,7 +64,8 @@ static __attribute__((noinline)) int other_shape(struct queue *queue, uint32_t *
 	state[STATE_AT(shared_blocks)] ^= grouped;
 	shape = shape_get(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)], state[STATE_AT(workgroup_z)] >> 16);
 	if (unlikely(!shape))
-		return wait_park(queue, WAIT_SHAPE);
+		return shape_line_wait(queue, state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)],
+				       state[STATE_AT(workgroup_z)] >> 16);
 	launch->shape = shape;
 	if (unlikely(!shape->capacity))
 		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
@@ -202,7 +204,7 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 
 	shape = shape_last;
 	if (unlikely(shape->registers != registers) || unlikely(shape->shared != blocks) ||
-	    unlikely(shape->waves != items))
+	    unlikely(shape->match != items))
 		return other_shape(queue, state, launch);
 	launch->shape = shape;
 	if (unlikely(!shape->capacity))

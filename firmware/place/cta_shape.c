@@ -5,6 +5,7 @@
 #include "core/visit.h"
 #include "place/gpc_slots.h"
 #include "place/mixed_shapes.h"
+#include "place/shape_line.h"
 #include "place/sm_match.h"
 #include "place/sm_score.h"
 
@@ -52,7 +53,7 @@ void shape_init(void)
 
 	shapes.shapes = place_state.residents = shapes.clock = shapes.sm_mode = 0;
 	shape_last = &shapes.shape[0];
-	shape_last->waves = 0; /* matches no key, since every CTA has waves */
+	shape_last->match = 0; /* matches no key, since every CTA has waves */
 	shape_last->id = SHAPE_NO_ID;
 	shapes.ids = 0;
 	place_state.detours &= ~DETOUR_LAKES;
@@ -65,6 +66,7 @@ void shape_init(void)
 		shapes.enabled[i] = shapes.included[i] = shapes.tainted[i] = 0;
 	for (i = 0; i < fw.sms; i++)
 		shapes.enabled[i / 32] = shapes.included[i / 32] |= 1u << (i % 32);
+	shape_line_init();
 	mixed_init();
 }
 
@@ -89,6 +91,13 @@ static COLD struct shape *replaceable(void)
 	return oldest;
 }
 
+COLD uint32_t shape_new_id(void)
+{
+	if (shapes.ids != SHAPE_NO_ID)
+		shapes.ids++;
+	return shapes.ids;
+}
+
 bool shape_left(void)
 {
 	return replaceable();
@@ -96,22 +105,24 @@ bool shape_left(void)
 
 static COLD struct shape *shape_create(uint32_t registers, uint32_t shared, uint32_t waves)
 {
-	struct shape *oldest = replaceable();
+	struct shape *oldest;
 
+	if (shape_line_decides(registers, shared, waves, &oldest))
+		return oldest ? (shape_last = oldest) : NULL;
+	oldest = replaceable();
 	if (!oldest)
 		return NULL;
 	if (oldest == &shapes.shape[shapes.shapes])
 		shapes.shapes++;
 	oldest->registers = registers;
 	oldest->shared = shared;
-	oldest->waves = waves;
+	oldest->waves = oldest->match = waves;
 	oldest->tasks = oldest->residents = 0;
 	oldest->used = ++shapes.clock;
-	if (shapes.ids != SHAPE_NO_ID)
-		shapes.ids++;
-	oldest->id = shapes.ids;
+	oldest->id = shape_new_id();
 	shape_fill(oldest);
 	mixed_replaced(oldest);
+	shape_line_replaced(oldest);
 	return shape_last = oldest;
 }
 
@@ -120,7 +131,7 @@ struct shape *shape_find(uint32_t registers, uint32_t shared, uint32_t waves)
 	struct shape *s = shapes.shape, *end = s + shapes.shapes;
 
 	for (; s != end; s++)
-		if (s->registers == registers && s->shared == shared && s->waves == waves) {
+		if (s->registers == registers && s->shared == shared && s->match == waves) {
 			s->used = ++shapes.clock;
 			return shape_last = s;
 		}

@@ -19,6 +19,7 @@ struct shape {
 	uint32_t registers;  /* class-1 scalar blocks | vector blocks << 16, of one wave */
 	uint32_t shared;     /* shared blocks | barriers << 16, of one CTA */
 	uint32_t waves;
+	uint32_t match;      /* @waves, or 0 while no kernel may get this shape (shape_line.h) */
 	/* state */
 	uint32_t capacity;   /* CTAs of it that fit an idle SM; 0: it never fits */
 	uint32_t tasks;      /* tasks that refer to it; without any it may be replaced */
@@ -59,6 +60,8 @@ extern struct shape *shape_last; /* what shape_find() returned last */
 void shape_init(void);
 /** shape_find() - the shape with this key. Return: NULL if all shapes are in use; try again later */
 struct shape *shape_find(uint32_t registers, uint32_t shared, uint32_t waves);
+/** shape_new_id() - the id of a shape that is new, or is to be taken for a new one. */
+uint32_t shape_new_id(void);
 /** shape_left() - shape_find() would find an entry for any shape. */
 bool shape_left(void);
 /** shape_is_last() - whether the last kernel had this shape. */
@@ -66,7 +69,7 @@ static inline bool shape_is_last(uint32_t registers, uint32_t shared, uint32_t w
 {
 	const struct shape *s = shape_last;
 
-	return s->registers == registers && s->shared == shared && s->waves == waves;
+	return s->registers == registers && s->shared == shared && s->match == waves;
 }
 /** shape_get() - like shape_find(), but quick when the last kernel had the same shape. */
 static inline struct shape *shape_get(uint32_t registers, uint32_t shared, uint32_t waves)

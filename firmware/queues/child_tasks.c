@@ -7,6 +7,7 @@
 #include "core/state.h"
 #include "core/visit.h"
 #include "core/wait.h"
+#include "place/shape_line.h"
 #include "queues/launch_plain.h"
 #include "queues/launch_special.h"
 #include "tasks/grouped_tasks.h"
@@ -213,7 +214,9 @@ static int decode(const struct tmd *tmd, uint32_t *state, struct launch *launch,
 
 	packet_of(tmd->word, packet.word);
 	queue->head = tmd->parent->packet;
+	shape_line_lifted = true;
 	code = packet_dispatch(queue, &packet.dispatch, state, launch);
+	shape_line_lifted = false;
 	*wait = queue->wait;
 	queue->head = head;
 	queue->situation = situation;

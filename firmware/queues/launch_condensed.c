@@ -7,6 +7,7 @@
 #include "core/wait.h"
 #include "packets/condensed_metadata.h"
 #include "place/plain_grid.h"
+#include "place/shape_line.h"
 #include "queues/launch_plain.h"
 #include "queues/launch_special.h"
 #include "queues/queue_life.h"
@@ -94,6 +95,12 @@ static bool must_wait(const struct queue *queue, const struct launch *launch)
 						     : queue->run_in_flight && !(queue->flags & TUTTI_QUEUE_OVERLAP);
 }
 
+static int wait_for_shape(struct queue *queue, const uint32_t *state)
+{
+	return shape_line_wait(queue, state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)],
+			       state[STATE_AT(workgroup_z)] >> 16);
+}
+
 /*
  * A task slot is free: launch a kernel, usually one with a patched entry of its own, but not the last of its packet. This is
  * launch_general() without the lists of pending_tasks.h, which would make it a third longer (six new grids in the table
@@ -114,7 +121,7 @@ static COLD int launch_patched(struct queue *queue)
 	launch.shape = shape_get(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)],
 				 state[STATE_AT(workgroup_z)] >> 16);
 	if (!launch.shape)
-		return wait_park(queue, WAIT_SHAPE);
+		return wait_for_shape(queue, state);
 	scope = launch.header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
 	counters.acquires += !!scope;
 	p[0] = scope ? TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, scope | TUTTI_FENCE_ACQUIRE) : TUTTI_CMD_NOP | 1u << 8;
@@ -154,7 +161,7 @@ static COLD int launch_general(struct queue *queue)
 		code = tmd_get(queue, condensed_tmd(queue), &tmd);
 	if (!code && !shape_find(p->state[STATE_AT(scalar_blocks)], p->state[STATE_AT(shared_blocks)],
 				 p->state[STATE_AT(workgroup_z)] >> 16))
-		code = wait_park(queue, WAIT_SHAPE);
+		code = wait_for_shape(queue, p->state);
 	if (*queue->record & RECORD_CGA)
 		cga = condensed_cga(queue, &kernel_flags);
 	if (!code)
@@ -228,7 +235,7 @@ static COLD void launch_shape(struct queue *queue, struct tutti_reference *e)
 	const struct shape *shape = shape_find(w[REFERENCE_AT(scalar_blocks)], w[REFERENCE_AT(shared_blocks)], e->waves);
 
 	if (!shape) {
-		wait_park(queue, WAIT_SHAPE);
+		shape_line_wait(queue, w[REFERENCE_AT(scalar_blocks)], w[REFERENCE_AT(shared_blocks)], e->waves);
 	} else if (unlikely(shape->id == SHAPE_NO_ID)) { /* ids have run out, so the entry cannot name it */
 		launch_else(queue);
 	} else {

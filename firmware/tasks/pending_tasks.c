@@ -9,6 +9,7 @@
 #include "groups/cga.h"
 #include "place/kernel_cache.h"
 #include "place/plain_grid.h"
+#include "place/shape_line.h"
 #include "tasks/grouped_tasks.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/task_start.h"
@@ -116,13 +117,26 @@ void pending_send_state(struct pending *p, struct task *task, uint32_t issued)
 	sync_sent(task);
 }
 
-static struct shape *shape_of(const struct pending *p)
+static struct shape *find_shape(const struct pending *p)
 {
 	const uint32_t *s = p->state;
 
 	if (p->rare & TASK_SPLIT)
 		return shape_find(s[STATE_AT(scalar_blocks)], 0, 1);
 	return shape_find(s[STATE_AT(scalar_blocks)], s[STATE_AT(shared_blocks)], s[STATE_AT(workgroup_z)] >> 16);
+}
+
+/* Queues that are in line for a shape may have to wait for @p, so it does not wait for them. */
+static struct shape *shape_of(const struct pending *p)
+{
+	struct shape *shape = find_shape(p);
+
+	if (!shape) {
+		shape_line_lifted = true;
+		shape = find_shape(p);
+		shape_line_lifted = false;
+	}
+	return shape;
 }
 
 /* Turn @p into a task in the first free slot, and send its state to the SMs. The caller has made sure of a slot. */

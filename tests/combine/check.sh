@@ -45,6 +45,7 @@ also=(30543                       # splits a CTA
       27205444                    # two clients wait for the engines to read references that they store again
       22010297                    # small CTAs on the SM that is held for a large one
       23000450                    # a task in throttle mode while the card is suspended
+      40007348 40112858 41309428 43312335 52001796 # queues that get no entry of the table of shapes
       42004608 43003525 47003117  # long visits: many CTAs fit the shared memory of throttle mode
       44203635                    # SMs of a throttle task are switched on while a request waits
       42216756 44100191 40109628  # a large CTA waits for SMs of a kernel with many CTAs

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "place/shape_line.h"
+
+#include "core/counters.h"
+#include "core/wait.h"
+
+#define LINE_LENGTH 6u /* queues that find no place in line come after those that do */
+
+/** struct place_in_line - a queue, the kernel that it wants to launch, and the shape it needs for it. */
+struct place_in_line {
+	uint16_t queue;
+	uint8_t kernel;            /* of a condensed packet */
+	uint8_t waves;
+	uint32_t packet;           /* low half of the queue's head */
+	uint32_t registers, shared;
+	uint32_t joined;           /* started() when it came */
+};
+
+static struct {
+	struct place_in_line place[LINE_LENGTH];
+	uint32_t length;
+	struct shape *closed;      /* may be NULL */
+	uint32_t next;             /* modulo the number of shapes, the one to be closed next */
+	uint32_t since;            /* started() when it was closed */
+	uint32_t limit;            /* the number of kernels from then on before another one is closed instead */
+} line;
+bool shape_line_lifted;
+
+/* The number of kernels that have started, of packets of either form. */
+static uint32_t started(void)
+{
+	return (uint32_t)(counters.dispatches + counters.kernels);
+}
+
+void shape_line_init(void)
+{
+	words_clear(&line, sizeof(line) / 4);
+	shape_line_lifted = false;
+}
+
+/* ---- closed shapes ---- */
+
+static void reopen(void)
+{
+	if (line.closed)
+		line.closed->match = line.closed->waves;
+	line.closed = NULL;
+}
+
+/* Close a shape, if one is closed in its place. All shapes come in turn. */
+static void close_one(void)
+{
+	struct shape *next = &shapes.shape[line.next % shapes.shapes];
+
+	line.limit = line.closed ? 2 * line.limit : SHAPE_PATIENCE;
+	reopen();
+	next->match = 0;
+	next->id = shape_new_id(); /* references name the old one */
+	line.closed = next;
+	line.next++;
+	line.since = started();
+}
+
+/* ---- places ---- */
+
+/* Has the queue at @place neither launched its kernel nor stopped? */
+static bool waits(const struct place_in_line *place)
+{
+	const struct queue *queue = queue_at(place->queue);
+
+	return queue->state == QUEUE_RUNNING && (uint32_t)queue->head == place->packet && queue->run_kernel == place->kernel;
+}
+
+static bool has_lost_patience(const struct place_in_line *place)
+{
+	return started() - place->joined >= SHAPE_PATIENCE;
+}
+
+static void leave(unsigned i)
+{
+	for (line.length--; i < line.length; i++)
+		line.place[i] = line.place[i + 1];
+}
+
+/* Remove those that do not wait any more. */
+static void settle(void)
+{
+	unsigned i;
+
+	for (i = line.length; i--;)
+		if (!waits(&line.place[i]))
+			leave(i);
+	if (!line.length)
+		reopen();
+}
+
+/* Return: the place of queue @id, or NULL */
+static struct place_in_line *place_of(unsigned id)
+{
+	unsigned i;
+
+	for (i = 0; i < line.length; i++)
+		if (line.place[i].queue == id)
+			return &line.place[i];
+	return NULL;
+}
+
+/* There is an entry, and it was only kept for the one that was the first in line before @queue came. */
+static bool need_not_wait(const struct queue *queue)
+{
+	return line.place[0].queue == queue_id(queue) && shape_left();
+}
+
+static bool goes_before(const struct queue *queue, const struct place_in_line *place)
+{
+	return queue->priority < queue_at(place->queue)->priority && !has_lost_patience(place);
+}
+
+/* @queue comes before those of lower priority that still have patience. */
+static struct place_in_line *join(const struct queue *queue)
+{
+	unsigned i;
+
+	for (i = line.length; i && goes_before(queue, &line.place[i - 1]); i--)
+		if (i < LINE_LENGTH)
+			line.place[i] = line.place[i - 1];
+	if (i == LINE_LENGTH)
+		return NULL;
+	line.place[i] = (struct place_in_line){ .queue = (uint16_t)queue_id(queue), .kernel = queue->run_kernel,
+						.packet = (uint32_t)queue->head, .joined = started() };
+	line.length += line.length < LINE_LENGTH;
+	return &line.place[i];
+}
+
+COLD int shape_line_wait(struct queue *queue, uint32_t registers, uint32_t shared, uint32_t waves)
+{
+	struct place_in_line *place;
+
+	if (shape_line_lifted)
+		return wait_park(queue, WAIT_SHAPE);
+	settle();
+	place = place_of(queue_id(queue));
+	if (!place)
+		place = join(queue);
+	if (place) { /* also an old one: the kernel's descriptor may have changed since */
+		place->registers = registers;
+		place->shared = shared;
+		place->waves = (uint8_t)waves;
+	}
+	if (line.closed ? started() - line.since >= line.limit : has_lost_patience(&line.place[0]))
+		close_one();
+	if (!need_not_wait(queue))
+		return wait_park(queue, WAIT_SHAPE);
+	queue->wait = WAIT_SHAPE;
+	wait_ready(queue);
+	return PACKET_PARKED;
+}
+
+/* ---- looking shapes up ---- */
+
+static bool is_first(uint32_t registers, uint32_t shared, uint32_t waves)
+{
+	const struct place_in_line *first = &line.place[0];
+
+	return first->registers == registers && first->shared == shared && first->waves == waves;
+}
+
+COLD bool shape_line_decides(uint32_t registers, uint32_t shared, uint32_t waves, struct shape **shape)
+{
+	struct shape *closed = line.closed;
+
+	*shape = NULL;
+	if (!line.length)
+		return false;
+	if (!shape_line_lifted) {
+		settle();
+		if (line.length && !is_first(registers, shared, waves))
+			return true;
+	}
+	if (!closed || closed->registers != registers || closed->shared != shared || closed->waves != waves)
+		return false;
+	if (!shape_line_lifted)
+		reopen(); /* it is the first in line who wants it */
+	*shape = closed;
+	return true;
+}
+
+COLD void shape_line_replaced(const struct shape *shape)
+{
+	if (line.closed == shape)
+		line.closed = NULL;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Queues whose kernels need more shapes of CTA than the table has entries (REL-11): who gets the next entry, and when.
+ * Queues below FW_SHAPES are busy: each always has a kernel on the card, all of one shape. The others want to launch one.
+ */
+#define RINGS 12u
+#include "fw_direct.h"
+
+#include "place/shape_line.h"
+
+#define FIRST FW_SHAPES
+#define SECOND (FIRST + 1)
+#define URGENT (FIRST + 2) /* has a higher priority than all others */
+
+static uint64_t oldest[RINGS]; /* the packet of each busy queue that is on the card */
+
+static void queues_create(void)
+{
+	start(8, 0);
+	memset(oldest, 0, sizeof(oldest));
+	for (unsigned q = 0; q < RINGS; q++) {
+		rig_priority = q == URGENT ? 2 : 5;
+		rig_rsb(q, ASID, TUTTI_RSB_SCRATCH);
+		rig_queue(q, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB);
+	}
+	rig_priority = 5;
+}
+
+/* A kernel whose CTA has as many waves as no other queue's. */
+static struct tutti_dispatch_packet kernel_of(unsigned q)
+{
+	struct tutti_dispatch_packet p = kernel_packet(q, 1);
+
+	p.workgroup_x = p.grid_x = (uint16_t)(TUTTI_WAVE_ITEMS * (q + 1));
+	return p;
+}
+
+static void launch(unsigned q)
+{
+	struct tutti_dispatch_packet p = kernel_of(q);
+
+	submit(q, &p);
+}
+
+/* The oldest kernel of a busy queue ends. */
+static void end(unsigned q)
+{
+	int slot = slot_of(q, oldest[q]);
+
+	assert_true(slot >= 0);
+	oldest[q]++;
+	end_all((unsigned)slot);
+}
+
+/* A busy queue launches another kernel before its last one ends. */
+static void follow(unsigned q)
+{
+	launch(q);
+	end(q);
+}
+
+static void all_busy(void)
+{
+	queues_create();
+	for (unsigned q = 0; q < FIRST; q++)
+		launch(q);
+	for (unsigned q = 0; q < FIRST; q++)
+		assert_int_equal(started[q], 1);
+}
+
+/* Busy queues go on, but for @except, until a queue that waits has started. Return: how many kernels they have launched */
+static unsigned until_started(unsigned queue, unsigned except)
+{
+	unsigned before = started[queue], n;
+
+	for (n = 0; started[queue] == before; n++) {
+		assert_true(n < 1000);
+		if (n % FIRST != except && slot_of(n % FIRST, oldest[n % FIRST]) >= 0)
+			follow(n % FIRST);
+	}
+	return n;
+}
+
+/* No shape is ever without a task. All the same a queue with another shape gets its turn, and then the one that made room. */
+static void busy_queues_make_room(void **unused)
+{
+	(void)unused;
+	all_busy();
+	launch(FIRST);
+	assert_int_equal(started[FIRST], 0);
+	assert_true(until_started(FIRST, RINGS) <= SHAPE_PATIENCE + 2 * FIRST);
+	assert_true(until_started(0, RINGS) <= SHAPE_PATIENCE + 2 * FIRST);
+}
+
+/* The kernel of the first shape that is closed does not end, so another one is closed. */
+static void another_is_closed(void **unused)
+{
+	(void)unused;
+	all_busy();
+	launch(FIRST);
+	assert_true(until_started(FIRST, 0) <= 3 * SHAPE_PATIENCE + 3 * FIRST);
+	assert_true(slot_of(0, 0) >= 0);
+	follow(0); /* its shape is open again */
+	assert_int_equal(started[0], 2);
+}
+
+/* Whoever has waited for long enough behind another one need not wait as long again. */
+static void patience_counts_behind_others(void **unused)
+{
+	(void)unused;
+	all_busy();
+	launch(FIRST);
+	launch(SECOND);
+	until_started(FIRST, RINGS);
+	assert_int_equal(started[SECOND], 0);
+	assert_true(until_started(SECOND, RINGS) < SHAPE_PATIENCE);
+}
+
+/* Kernels of a condensed packet follow one another without a look at the table, unless their shape is closed. */
+static void condensed_kernels_wait(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_of(0);
+	union tutti_packet four = condensed(4);
+
+	(void)unused;
+	queues_create();
+	store(0, 0, p);
+	submit(0, &four);
+	for (unsigned q = 1; q < FIRST; q++)
+		launch(q);
+	launch(FIRST);
+	for (unsigned n = 1; n < SHAPE_PATIENCE; n++)
+		follow(1 + n % (FIRST - 1));
+	launch(1);
+	submit(SECOND, &p); /* so that the shape is the one that was used last */
+	assert_int_equal(started[SECOND], 1);
+	end(1);
+	end_all((unsigned)slot_of(SECOND, 0));
+	assert_int_equal(started[0], 1);
+	end_all((unsigned)slot_of(0, 1));
+	assert_int_equal(started[0], 1);
+	assert_int_equal(started[FIRST], 1);
+}
+
+/* Entries go to the queues that wait in the order in which they came. */
+static void first_come_first_served(void **unused)
+{
+	(void)unused;
+	all_busy();
+	launch(SECOND);
+	launch(FIRST);
+	end(0);
+	assert_int_equal(started[SECOND], 1);
+	assert_int_equal(started[FIRST], 0);
+	end(1);
+	assert_int_equal(started[FIRST], 1);
+}
+
+/* A queue that has a kernel ready for an entry does not take the one that another waits for. */
+static void no_entry_for_others(void **unused)
+{
+	(void)unused;
+	all_busy();
+	launch(FIRST);
+	slow_kernels = true;
+	memset(&kernels[0], 0, sizeof(kernels[0]) * FW_KERNELS);
+	end(0);
+	slow_kernels = false;
+	launch(SECOND);
+	assert_int_equal(started[FIRST], 0);
+	assert_int_equal(started[SECOND], 0);
+	while (kernel_answers) {
+		hal_host_event(&kernel_answer[--kernel_answers]);
+		take();
+	}
+	assert_int_equal(started[FIRST], 1);
+	end(1);
+	assert_int_equal(started[SECOND], 1);
+}
+
+/* Higher priorities come first, as long as those in line are patient. */
+static void higher_priorities_come_first(void **unused)
+{
+	(void)unused;
+	all_busy();
+	launch(FIRST);
+	launch(URGENT);
+	end(0);
+	assert_int_equal(started[URGENT], 1);
+	assert_int_equal(started[FIRST], 0);
+}
+
+/* The entry that the first in line has yet to use goes to a higher priority, although no task ends that would tell. */
+static void higher_priorities_take_the_entry(void **unused)
+{
+	(void)unused;
+	all_busy();
+	launch(FIRST);
+	slow_kernels = true;
+	memset(&kernels[0], 0, sizeof(kernels[0]) * FW_KERNELS);
+	end(0);
+	slow_kernels = false;
+	launch(URGENT);
+	assert_int_equal(started[FIRST], 0);
+	assert_int_equal(started[URGENT], 1);
+}
+
+static void but_not_for_ever(void **unused)
+{
+	(void)unused;
+	all_busy();
+	launch(FIRST);
+	for (unsigned n = 0; n < SHAPE_PATIENCE; n++)
+		follow(1 + n % (FIRST - 1));
+	launch(URGENT);
+	end(0);
+	assert_int_equal(started[FIRST], 1);
+	assert_int_equal(started[URGENT], 0);
+}
+
+static void destroy(unsigned q)
+{
+	rig_command = take_one;
+	assert_int_equal(rig_request(TUTTI_MSG_QUEUE_DESTROY, q, 0, 0), 0);
+	rig_command = NULL;
+	take();
+}
+
+/* The first in line is destroyed: the next one is the first, and shapes that were closed for it are open. */
+static void the_first_leaves(void **unused)
+{
+	(void)unused;
+	all_busy();
+	launch(FIRST);
+	for (unsigned n = 0; n < SHAPE_PATIENCE; n++)
+		follow(1 + n % (FIRST - 1));
+	launch(0);
+	assert_int_equal(started[0], 1);
+	destroy(FIRST);
+	assert_int_equal(started[0], 2);
+}
+
+/* The same while no kernel wants the shape that is closed. */
+static void shapes_open_again(void **unused)
+{
+	(void)unused;
+	all_busy();
+	launch(FIRST);
+	for (unsigned n = 0; n < SHAPE_PATIENCE; n++)
+		follow(1 + n % (FIRST - 1));
+	destroy(FIRST);
+	end(1);
+	launch(SECOND);
+	assert_int_equal(started[SECOND], 1);
+	launch(0);
+	assert_int_equal(started[0], 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		{ "REL-11: busy queues make room for another shape", busy_queues_make_room, NULL, NULL, NULL },
+		{ "REL-11: another shape is closed when the first takes too long", another_is_closed, NULL, NULL, NULL },
+		{ "REL-11: patience counts behind others, too", patience_counts_behind_others, NULL, NULL, NULL },
+		{ "REL-11: condensed packets wait while their shape is closed", condensed_kernels_wait, NULL, NULL, NULL },
+		{ "REL-11: who comes first gets a shape first", first_come_first_served, NULL, NULL, NULL },
+		{ "REL-11: the first in line loses no entry while it fetches", no_entry_for_others, NULL, NULL, NULL },
+		{ "REL-11: higher priorities get shapes first", higher_priorities_come_first, NULL, NULL, NULL },
+		{ "REL-11: higher priorities take an entry that is free", higher_priorities_take_the_entry, NULL, NULL, NULL },
+		{ "REL-11: those that have lost patience are not overtaken", but_not_for_ever, NULL, NULL, NULL },
+		{ "REL-11: the first in line for a shape is destroyed", the_first_leaves, NULL, NULL, NULL },
+		{ "REL-11: shapes are closed no longer than somebody is in line", shapes_open_again, NULL, NULL, NULL },
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
