@@ -186,9 +186,11 @@ uint32_t match_room(uint32_t registers, uint32_t shared, uint32_t waves, unsigne
 	shared &= 0xffff;
 	if (barriers)
 		n = min32(n, sm->barriers / barriers);
-	if (n && shared)
+	if (n)
+		n = min32(n, waves_room(sm, registers) / waves);
+	if (n && shared) /* last, since in throttle mode this map is the longest one */
 		n = runs(sm->shared, sm->shared_blocks, shared, n);
-	return n ? min32(n, waves_room(sm, registers) / waves) : 0;
+	return n;
 }
 
 int match_policy(uint32_t policy, uint32_t value)
