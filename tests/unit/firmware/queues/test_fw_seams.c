@@ -300,8 +300,8 @@ static void unreadable_ring(void **unused)
 static void independent_reference(void **unused)
 {
 	(void)unused;
-	for (unsigned form = 0; form < 6; form++) {
-		bool independent = form < 3;
+	for (unsigned form = 0; form < 12; form++) {
+		bool independent = form % 6 < 3;
 		union tutti_packet p = condensed(1);
 		struct tutti_dispatch_packet reference = kernel_packet(0, 1);
 		int slot;
@@ -312,6 +312,10 @@ static void independent_reference(void **unused)
 		descriptor[1].flags = TUTTI_KERNEL_INDEPENDENT; /* another kernel has the flag in any case */
 		descriptor[0].flags = independent ? TUTTI_KERNEL_INDEPENDENT : 0;
 		reference.grid_x = 32 * 1000;
+		if (form >= 6) {
+			tmd[0] = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION };
+			reference.tmd = TMD_AT;
+		}
 		store(0, 0, kernel_packet(1, 1));
 		store(0, 0, reference);
 		while ((slot = slot_of(0, 1)) >= 0)
