@@ -208,12 +208,14 @@ static void bytes_kept(void **state)
 
 	old(folder, "first.so", 0600, 10, (128 << 20) - 7);
 	old(folder, "second.so", 0600, 20, 7);
-	old(folder, longest, 0600, 30, 1 << 20);
+	old(folder, longest, 0600, 5, 1 << 20);
+	old(folder, "folder.so", 0, 5, 0);
 	cache_bound(folder);
 	assert_true(is_there(folder, "first.so") && is_there(folder, "second.so") && is_there(folder, longest));
 	old(folder, "third.so", 0600, 15, 1);
 	cache_bound(folder);
 	assert_true(is_there(folder, "first.so") && is_there(folder, "third.so") && is_there(folder, longest));
+	assert_true(is_there(folder, "folder.so"));
 	assert_false(is_there(folder, "second.so"));
 	close(folder);
 	assert_int_equal(open_files(), files);
