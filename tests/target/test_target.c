@@ -202,7 +202,7 @@ static void crashes(const char *path)
 	ok(status->state == TUTTI_STATE_CRASHED && crash->cause == TUTTI_CRASH_TRAP && crash->cause_code == 2,
 	   "REL-02 SYS-05: illegal instruction: crash record with its cause");
 	ok(crash->pc && crash->pc == crash->pc / 2 * 2 && crash->pc < 256 << 10 && crash->x[19] == 0x5a5a1234 &&
-		   crash->sp == crash->x[2] && crash->x[0] == 0, "REL-02 SYS-05: crash record with pc and registers");
+		   crash->ra == crash->x[1] && crash->ra && crash->sp == crash->x[2] && crash->x[0] == 0, "REL-02 SYS-05: crash record with pc and registers");
 	ok(crash->queue == 7 && crash->packet == 0x123456789ull, "REL-02 SYS-05: crash record with queue and packet");
 	log = card_log();
 	ok(strstr(log, "trap: mcause 0x2\n") != NULL, "REL-02 SYS-05: the log says so too");
