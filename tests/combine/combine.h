@@ -363,7 +363,8 @@ const char *job_name(const struct job *job);
 /* ---- fair.c: who waits, and for how many CTAs of others ---- */
 
 void fair_begin(void);
-void fair_launched(struct job *job, unsigned ctas);
+/** fair_launched() - @ctas CTAs of @job were launched, or as many waves of one that is split. */
+void fair_launched(struct job *job, unsigned ctas, bool split);
 void fair_state(struct job *job);
 /** fair_asked() - a request was sent, so the firmware does not know which SMs are on before it has answered. */
 void fair_asked(void);

@@ -17,6 +17,7 @@
 static struct {
 	struct job *job;
 	uint32_t ctas;
+	bool split; /* waves, rather than CTAs */
 } launches[VISIT_LAUNCHES];
 static unsigned launched;
 static bool answered;    /* the firmware has answered all requests, so it knows which SMs are on */
@@ -32,10 +33,11 @@ void fair_asked(void)
 	answered = false;
 }
 
-void fair_launched(struct job *job, unsigned ctas)
+void fair_launched(struct job *job, unsigned ctas, bool split)
 {
 	if (launched < VISIT_LAUNCHES) {
 		launches[launched].job = job;
+		launches[launched].split = split;
 		launches[launched++].ctas = ctas;
 	}
 }
@@ -294,7 +296,7 @@ static void turns(bool counts)
 			    w.act[k]->level == launches[i].job->level)
 				w.act[k]->turn = 0;
 			else if (counts && w.act[k] && w.act[k] == launches[i].job)
-				w.act[k]->turn += launches[i].ctas;
+				w.act[k]->turn += launches[i].split ? 0 : launches[i].ctas;
 }
 
 static void quotas(void)

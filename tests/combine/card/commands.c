@@ -165,7 +165,7 @@ static void take_launch(const uint32_t *c, unsigned words)
 			check_work(job, c, n);
 	}
 	TRACE("    launch %s: %u CTAs\n", job_name(job), slot->running - before);
-	fair_launched(job, slot->running - before);
+	fair_launched(job, slot->running - before, slot->split);
 }
 
 static void take_kill(unsigned number)
