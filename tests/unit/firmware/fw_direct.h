@@ -186,6 +186,24 @@ static void start(unsigned sms, unsigned slots)
 	items_given = 0;
 }
 
+/* The descriptors that kernels wait for, where @slow_kernels is set, arrive. */
+static inline void answer_kernels(void)
+{
+	for (unsigned i = 0; i < kernel_answers; i++) {
+		hal_host_event(&kernel_answer[i]);
+		take();
+	}
+	kernel_answers = 0;
+}
+
+static inline void destroy(unsigned q)
+{
+	rig_command = take_one;
+	assert_int_equal(rig_request(TUTTI_MSG_QUEUE_DESTROY, q, 0, 0), 0);
+	rig_command = NULL;
+	take();
+}
+
 static inline void ring_doorbell(unsigned q)
 {
 	rig_event(TUTTI_EVENT_DOORBELL, 1u << q, 0);

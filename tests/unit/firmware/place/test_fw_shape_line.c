@@ -68,7 +68,7 @@ static void all_busy(void)
 		assert_int_equal(started[q], 1);
 }
 
-/* Busy queues go on, but for @except, until a queue that waits has started. Return: how many kernels they have launched */
+/* All busy queues but @except go on in turn until @queue has launched a kernel. Return: how many turns there were */
 static unsigned until_started(unsigned queue, unsigned except)
 {
 	unsigned before = started[queue], n;
@@ -81,7 +81,30 @@ static unsigned until_started(unsigned queue, unsigned except)
 	return n;
 }
 
-/* No shape is ever without a task. All the same a queue with another shape gets its turn, and then the one that made room. */
+/* The first in line has waited for so long that shape 0 is closed for it. All other shapes are in use. */
+static void first_loses_patience(void)
+{
+	all_busy();
+	launch(FIRST);
+	for (unsigned n = 0; n < SHAPE_PATIENCE; n++)
+		follow(1 + n % (FIRST - 1));
+}
+
+/* There is an entry for the first in line, but it has to fetch its kernel descriptor again before it can use it. */
+static void first_fetches(void)
+{
+	all_busy();
+	launch(FIRST);
+	slow_kernels = true;
+	memset(&kernels[0], 0, sizeof(kernels[0]) * FW_KERNELS);
+	end(0);
+	slow_kernels = false;
+}
+
+/*
+ * Every entry always has a task. A queue that needs another shape gets one all the same, and then so does the queue that had
+ * to give up its own.
+ */
 static void busy_queues_make_room(void **unused)
 {
 	(void)unused;
@@ -104,7 +127,7 @@ static void another_is_closed(void **unused)
 	assert_int_equal(started[0], 2);
 }
 
-/* Whoever has waited for long enough behind another one need not wait as long again. */
+/* A queue that has waited for long behind another one does not begin to wait anew when that one has got its entry. */
 static void patience_counts_behind_others(void **unused)
 {
 	(void)unused;
@@ -116,7 +139,7 @@ static void patience_counts_behind_others(void **unused)
 	assert_true(until_started(SECOND, RINGS) < SHAPE_PATIENCE);
 }
 
-/* Kernels of a condensed packet follow one another without a look at the table, unless their shape is closed. */
+/* Kernels of a condensed packet are launched without looking up their shape. While it is closed they wait all the same. */
 static void condensed_kernels_wait(void **unused)
 {
 	struct tutti_dispatch_packet p = kernel_of(0);
@@ -142,7 +165,7 @@ static void condensed_kernels_wait(void **unused)
 	assert_int_equal(started[FIRST], 1);
 }
 
-/* Entries go to the queues that wait in the order in which they came. */
+/* Queues get entries in the order in which they have come. */
 static void first_come_first_served(void **unused)
 {
 	(void)unused;
@@ -156,29 +179,21 @@ static void first_come_first_served(void **unused)
 	assert_int_equal(started[FIRST], 1);
 }
 
-/* A queue that has a kernel ready for an entry does not take the one that another waits for. */
+/* The entry is kept for the first in line, although another queue could use it at once. */
 static void no_entry_for_others(void **unused)
 {
 	(void)unused;
-	all_busy();
-	launch(FIRST);
-	slow_kernels = true;
-	memset(&kernels[0], 0, sizeof(kernels[0]) * FW_KERNELS);
-	end(0);
-	slow_kernels = false;
+	first_fetches();
 	launch(SECOND);
 	assert_int_equal(started[FIRST], 0);
 	assert_int_equal(started[SECOND], 0);
-	while (kernel_answers) {
-		hal_host_event(&kernel_answer[--kernel_answers]);
-		take();
-	}
+	answer_kernels();
 	assert_int_equal(started[FIRST], 1);
 	end(1);
 	assert_int_equal(started[SECOND], 1);
 }
 
-/* Higher priorities come first, as long as those in line are patient. */
+/* A queue of higher priority overtakes those in line as long as they are patient. */
 static void higher_priorities_come_first(void **unused)
 {
 	(void)unused;
@@ -190,64 +205,43 @@ static void higher_priorities_come_first(void **unused)
 	assert_int_equal(started[FIRST], 0);
 }
 
-/* The entry that the first in line has yet to use goes to a higher priority, although no task ends that would tell. */
+/* A queue of higher priority gets that entry at once, although no task ends, which is what wakes queues otherwise. */
 static void higher_priorities_take_the_entry(void **unused)
 {
 	(void)unused;
-	all_busy();
-	launch(FIRST);
-	slow_kernels = true;
-	memset(&kernels[0], 0, sizeof(kernels[0]) * FW_KERNELS);
-	end(0);
-	slow_kernels = false;
+	first_fetches();
 	launch(URGENT);
 	assert_int_equal(started[FIRST], 0);
 	assert_int_equal(started[URGENT], 1);
 }
 
+/* Those that have lost their patience are not overtaken. */
 static void but_not_for_ever(void **unused)
 {
 	(void)unused;
-	all_busy();
-	launch(FIRST);
-	for (unsigned n = 0; n < SHAPE_PATIENCE; n++)
-		follow(1 + n % (FIRST - 1));
+	first_loses_patience();
 	launch(URGENT);
 	end(0);
 	assert_int_equal(started[FIRST], 1);
 	assert_int_equal(started[URGENT], 0);
 }
 
-static void destroy(unsigned q)
-{
-	rig_command = take_one;
-	assert_int_equal(rig_request(TUTTI_MSG_QUEUE_DESTROY, q, 0, 0), 0);
-	rig_command = NULL;
-	take();
-}
-
-/* The first in line is destroyed: the next one is the first, and shapes that were closed for it are open. */
+/* When the first in line is destroyed, the shape that was closed for it can be used again. */
 static void the_first_leaves(void **unused)
 {
 	(void)unused;
-	all_busy();
-	launch(FIRST);
-	for (unsigned n = 0; n < SHAPE_PATIENCE; n++)
-		follow(1 + n % (FIRST - 1));
+	first_loses_patience();
 	launch(0);
 	assert_int_equal(started[0], 1);
 	destroy(FIRST);
 	assert_int_equal(started[0], 2);
 }
 
-/* The same while no kernel wants the shape that is closed. */
+/* The same if no queue is waiting for the closed shape. */
 static void shapes_open_again(void **unused)
 {
 	(void)unused;
-	all_busy();
-	launch(FIRST);
-	for (unsigned n = 0; n < SHAPE_PATIENCE; n++)
-		follow(1 + n % (FIRST - 1));
+	first_loses_patience();
 	destroy(FIRST);
 	end(1);
 	launch(SECOND);

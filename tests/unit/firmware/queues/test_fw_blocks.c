@@ -76,15 +76,6 @@ static unsigned ctas(unsigned q)
 	return slot < 0 ? 0 : running[slot].ctas;
 }
 
-static void answer_kernels(void)
-{
-	for (unsigned i = 0; i < kernel_answers; i++) {
-		hal_host_event(&kernel_answer[i]);
-		take();
-	}
-	kernel_answers = 0;
-}
-
 static void end_everything(unsigned kernels)
 {
 	while (kernels--)

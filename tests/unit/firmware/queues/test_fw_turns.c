@@ -59,14 +59,6 @@ static unsigned on_card(unsigned from, unsigned to)
 	return n;
 }
 
-static void destroy(unsigned q)
-{
-	rig_command = take_one;
-	assert_int_equal(rig_request(TUTTI_MSG_QUEUE_DESTROY, q, 0, 0), 0);
-	rig_command = NULL;
-	take();
-}
-
 static unsigned waiting(enum queue_wait wait)
 {
 	unsigned n = 0;
