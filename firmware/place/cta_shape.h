@@ -19,7 +19,7 @@ struct shape {
 	uint32_t registers;  /* class-1 scalar blocks | vector blocks << 16, of one wave */
 	uint32_t shared;     /* shared blocks | barriers << 16, of one CTA */
 	uint32_t waves;
-	uint32_t match;      /* @waves, or 0 while no kernel may get this shape (shape_line.h) */
+	uint32_t match;      /* @waves, or 0 while the shape is closed (shape_line.h) */
 	/* state */
 	uint32_t capacity;   /* CTAs of it that fit an idle SM; 0: it never fits */
 	uint32_t tasks;      /* tasks that refer to it; without any it may be replaced */

@@ -4,29 +4,29 @@
 #include "core/counters.h"
 #include "core/wait.h"
 
-#define LINE_LENGTH 6u /* queues that find no place in line come after those that do */
+#define LINE_LENGTH 6u /* further queues try to join the line each time they look for their shape again */
 
 /** struct place_in_line - a queue, the kernel that it wants to launch, and the shape it needs for it. */
 struct place_in_line {
 	uint16_t queue;
 	uint8_t kernel;            /* of a condensed packet */
 	uint8_t waves;
-	uint32_t packet;           /* low half of the queue's head */
+	uint32_t packet;           /* index of its packet, low half */
 	uint32_t registers, shared;
-	uint32_t joined;           /* started() when it came */
+	uint32_t joined;           /* started() when the queue joined the line */
 };
 
 static struct {
 	struct place_in_line place[LINE_LENGTH];
 	uint32_t length;
-	struct shape *closed;      /* may be NULL */
-	uint32_t next;             /* modulo the number of shapes, the one to be closed next */
+	struct shape *closed;      /* the shape that is closed; may be NULL */
 	uint32_t since;            /* started() when it was closed */
-	uint32_t limit;            /* the number of kernels from then on before another one is closed instead */
+	uint32_t limit;            /* when this many kernels have started since then, another shape is closed instead */
+	uint32_t next;             /* modulo the number of shapes, the one to be closed next */
 } line;
 bool shape_line_lifted;
 
-/* The number of kernels that have started, of packets of either form. */
+/* The number of kernels that have ever started, of plain and condensed packets. */
 static uint32_t started(void)
 {
 	return (uint32_t)(counters.dispatches + counters.kernels);
@@ -47,7 +47,7 @@ static void reopen(void)
 	line.closed = NULL;
 }
 
-/* Close a shape, if one is closed in its place. All shapes come in turn. */
+/* Close a shape, and open the one that was closed before. All shapes are closed in turn. */
 static void close_one(void)
 {
 	struct shape *next = &shapes.shape[line.next % shapes.shapes];
@@ -55,7 +55,7 @@ static void close_one(void)
 	line.limit = line.closed ? 2 * line.limit : SHAPE_PATIENCE;
 	reopen();
 	next->match = 0;
-	next->id = shape_new_id(); /* references name the old one */
+	next->id = shape_new_id(); /* references hold the old one, so that their kernels look for the shape again */
 	line.closed = next;
 	line.next++;
 	line.since = started();
@@ -63,7 +63,7 @@ static void close_one(void)
 
 /* ---- places ---- */
 
-/* Has the queue at @place neither launched its kernel nor stopped? */
+/* Does the queue at @place still want to launch that kernel? */
 static bool waits(const struct place_in_line *place)
 {
 	const struct queue *queue = queue_at(place->queue);
@@ -82,7 +82,7 @@ static void leave(unsigned i)
 		line.place[i] = line.place[i + 1];
 }
 
-/* Remove those that do not wait any more. */
+/* Remove queues that do not wait any more from the line. */
 static void settle(void)
 {
 	unsigned i;
@@ -105,7 +105,7 @@ static struct place_in_line *place_of(unsigned id)
 	return NULL;
 }
 
-/* There is an entry, and it was only kept for the one that was the first in line before @queue came. */
+/* Is there an entry after all? It may have been kept for the queue that was the first in line before @queue came. */
 static bool need_not_wait(const struct queue *queue)
 {
 	return line.place[0].queue == queue_id(queue) && shape_left();
@@ -116,7 +116,10 @@ static bool goes_before(const struct queue *queue, const struct place_in_line *p
 	return queue->priority < queue_at(place->queue)->priority && !has_lost_patience(place);
 }
 
-/* @queue comes before those of lower priority that still have patience. */
+/*
+ * Put @queue into the line, behind others of its priority, of a higher one, and those that have lost their patience.
+ * Return: its place, or NULL if the line is full
+ */
 static struct place_in_line *join(const struct queue *queue)
 {
 	unsigned i;
@@ -142,7 +145,7 @@ COLD int shape_line_wait(struct queue *queue, uint32_t registers, uint32_t share
 	place = place_of(queue_id(queue));
 	if (!place)
 		place = join(queue);
-	if (place) { /* also an old one: the kernel's descriptor may have changed since */
+	if (place) { /* even an old one, since the kernel's descriptor may have changed */
 		place->registers = registers;
 		place->shared = shared;
 		place->waves = (uint8_t)waves;
@@ -180,7 +183,7 @@ COLD bool shape_line_decides(uint32_t registers, uint32_t shared, uint32_t waves
 	if (!closed || closed->registers != registers || closed->shared != shared || closed->waves != waves)
 		return false;
 	if (!shape_line_lifted)
-		reopen(); /* it is the first in line who wants it */
+		reopen(); /* the first in line wants this very shape */
 	*shape = closed;
 	return true;
 }

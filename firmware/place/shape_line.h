@@ -3,17 +3,15 @@
  * DOC: Who gets the next entry of the table of CTA shapes (spec REL-11)
  *
  * The table has few entries, and an entry is in use as long as there are tasks of its shape. A queue whose kernels follow
- * each other without a pause could keep its entry for ever, and a queue that has to fetch its kernel descriptor once more
- * before it can use an entry could always come too late. So there is a line:
+ * each other without a pause could keep its entry for ever. Another queue, which has to fetch its kernel descriptor again
+ * before it can use a free entry, could be too late each time. So queues stand in line:
  *
- * - Queues that find no entry stand in line until they have launched their kernel or no longer want to. Those of higher
- *   priority come first, but nobody is overtaken when enough kernels have started while it waited. Only the first one in
- *   line gets an entry for a new shape.
- * - When enough kernels have started while the first one waited, a shape is closed: no kernel gets it any more, so its
- *   entry is free when its tasks have ended. If that takes too long, the next shape is closed instead, for twice as long.
+ * - A queue that finds no entry joins the line, and stays there until it has launched its kernel or has stopped. Queues of
+ *   higher priority overtake it as long as it is patient. Only the first in line gets an entry for a new shape.
+ * - When the first in line has lost its patience, a shape is closed: no other kernel gets it, so its entry becomes free when
+ *   its tasks have ended. If that takes too long, another shape is closed instead, for twice as long.
  *
- * Tasks that wait for a slot, and child tasks, find shapes as if there were no line, since those in line may have to wait
- * for them.
+ * For tasks that wait for a task slot and for child tasks there is no line, since queues in line may have to wait for them.
  */
 #ifndef SHAPE_LINE_H
 #define SHAPE_LINE_H
@@ -21,21 +19,22 @@
 #include "core/queue_record.h"
 #include "place/cta_shape.h"
 
-/* The number of kernels after which those in line have lost their patience. */
+/* A queue in line loses its patience when this many kernels have started since it joined. */
 #define SHAPE_PATIENCE 16u
 
 void shape_line_init(void);
-/** shape_line_wait() - let @queue wait for an entry, in line. Return: PACKET_PARKED */
+/** shape_line_wait() - @queue has found no entry for a shape with this key: let it wait in line. Return: PACKET_PARKED */
 int shape_line_wait(struct queue *queue, uint32_t registers, uint32_t shared, uint32_t waves);
-/** shape_line_lifted - shapes are found as if there were no line. */
+/** shape_line_lifted - while it is set, shapes are looked up as if there were no line. */
 extern bool shape_line_lifted;
 /**
- * shape_line_decides() - no open shape has this key: does the line decide about it?
- * @shape: then it is set to a shape that is closed for others, or to NULL if the caller has to wait
- * Return: false if the caller may look for an entry for a new shape
+ * shape_line_decides() - no shape with this key was found among those that are not closed: does the line decide what the
+ * caller gets?
+ * @shape: if so, it is set to the closed shape, or to NULL if the caller has to wait
+ * Return: false if the caller may make a new shape with this key
  */
 bool shape_line_decides(uint32_t registers, uint32_t shared, uint32_t waves, struct shape **shape);
-/** shape_line_replaced() - @shape is a new one; its entry was free. */
+/** shape_line_replaced() - note that @shape was made, in an entry that was free. */
 void shape_line_replaced(const struct shape *shape);
 
 #endif

@@ -126,7 +126,7 @@ static struct shape *find_shape(const struct pending *p)
 	return shape_find(s[STATE_AT(scalar_blocks)], s[STATE_AT(shared_blocks)], s[STATE_AT(workgroup_z)] >> 16);
 }
 
-/* Queues that are in line for a shape may have to wait for @p, so it does not wait for them. */
+/* If it is not found at once, it is looked up again without the line of queues, which may have to wait for @p. */
 static struct shape *shape_of(const struct pending *p)
 {
 	struct shape *shape = find_shape(p);

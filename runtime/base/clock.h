@@ -14,7 +14,7 @@ static inline uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/** time_ns() - CLOCK_MONOTONIC in nanoseconds, the clock of all deadlines in the library. */
+/** time_ns() - the time of CLOCK_MONOTONIC in nanoseconds. All deadlines of the library are times of this clock. */
 static inline uint64_t time_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);

@@ -385,7 +385,7 @@ void fair_visit(void)
 	answered = driver_idle();
 }
 
-/* A task that fits and does not start, although SMs that may be held for others are not counted. */
+/* A task that does not start although it fits, even without the SMs that may be held for others. */
 const struct job *fair_idle(void)
 {
 	const struct job *found = NULL;

@@ -47,8 +47,8 @@ static unsigned fullest(void)
 }
 
 /*
- * CGAs end first, but no kernel runs for ever because others run CGAs, or because short kernels end ever so often while it
- * has many CTAs.
+ * CGAs end first. But no kernel may run for ever because others run CGAs, or because it has many CTAs, of which none ends
+ * while those of small kernels do.
  */
 static bool end_some(void)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tutti-card as QEMU sees it: this program plays the guest. It speaks the ivshmem protocol, boots the firmware through
- * the BAR, and lets the card copy within the guest's memory, which is a file (spec SYS-11).
+ * the BAR, and lets the card copy within the guest's memory, which is a file (spec SYS-11). No wait has a time limit
+ * (REL-09): tests/tap/run stops a test that makes no progress.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -35,10 +35,6 @@
 #define VA	  (1ull << 30) /* all table indexes but the second are 0 */
 #define GIB	  (1ull << 30)
 #define IMAGE_AT  0x80000u
-
-/*
- * Nothing here waits for a certain time only (REL-09): the program that runs the tests notices when one makes no progress.
- */
 
 /** struct process - a tutti-card with its files in a directory of their own. */
 struct process {

@@ -219,7 +219,7 @@ static void test_host_ranges(void **state)
 	assert_int_equal(host_extent(TUTTI_BUS_HOST - 1), 1);
 	tutti_card_host_remove(card, (void *)(TUTTI_BUS_HOST - 4096));
 	assert_int_equal(host_extent(TUTTI_BUS_HOST - 1), 0);
-	tutti_card_host_remove(card, (void *)(TUTTI_BUS_HOST - 4096)); /* it is not there any more */
+	tutti_card_host_remove(card, (void *)(TUTTI_BUS_HOST - 4096)); /* twice: it is not registered any more */
 	assert_int_equal(host_extent(TUTTI_BUS_HOST - 1), 0);
 	assert_int_equal(tutti_card_host_add(card, (void *)~0xfffull, 4096), -22);
 	/* every third page, not in the order of addresses */
