@@ -128,10 +128,15 @@ void buffer_drop(struct queue *queue)
 	wait_ready(queue);
 }
 
-/* Does the queue wait for something that has not happened yet? */
+/*
+ * Does the queue wait for something that has not happened yet, and that may take long? A kernel descriptor comes as soon as
+ * packets do. If the queue had to fetch its packets again, others would fetch descriptors into the entry of the cache
+ * meanwhile, and each of them could lose its own in the same way, for ever.
+ */
 static bool waits(const struct queue *queue)
 {
-	return !queue->fetching && queue->wait != WAIT_NONE && !queue_set_has(&queue_table.ready, queue_id(queue));
+	return !queue->fetching && queue->wait != WAIT_NONE && queue->wait != WAIT_KERNEL &&
+	       !queue_set_has(&queue_table.ready, queue_id(queue));
 }
 
 /*

@@ -293,6 +293,40 @@ static void running_gives_way(void **unused)
 		assert_int_equal(started[q], PACKETS);
 }
 
+static void write_kernel_of(unsigned q, unsigned kernel)
+{
+	struct tutti_dispatch_packet p = kernel_packet(kernel, 1);
+
+	memcpy(&ring[q][written[q]++ % RING], &p, 64);
+}
+
+/*
+ * A queue that waits for a kernel descriptor keeps its buffer, so that it uses the descriptor as soon as it has come. If it
+ * had to fetch its packets again, others that need the same entry of the cache could replace the descriptor each time.
+ */
+static void descriptor_keeps_buffer(void **unused)
+{
+	unsigned q;
+
+	(void)unused;
+	start(1, 0);
+	queues_create();
+	slow_kernels = true;
+	for (q = 0; q <= FW_BUFFERS; q++)
+		write_kernel_of(q, 16 * q); /* all of them in one entry */
+	doorbells(0, FW_BUFFERS + 1);
+	take();
+	assert_int_equal(waiting(WAIT_KERNEL), FW_BUFFERS);
+	assert_int_equal(waiting(WAIT_BUFFER), 1);
+	pass_time(64);
+	assert_int_equal(packet_fetches, FW_BUFFERS);
+	answer_kernels();
+	for (q = 0; q <= FW_BUFFERS; q++)
+		assert_int_equal(started[q], 1);
+	/* each descriptor was used when it came, so none was fetched again */
+	assert_int_equal(counters.kernel_misses, FW_BUFFERS + 1);
+}
+
 /* A program rings for the packet @index of queue 0. */
 static void ring_for(uint32_t index)
 {
@@ -356,6 +390,7 @@ int main(void)
 		RIG_TEST("REL-11 PKT-06", leaves_the_line),
 		RIG_TEST("PKT-03 REL-12", signals_give_way),
 		RIG_TEST("REL-12", running_gives_way),
+		RIG_TEST("REL-11 REL-12", descriptor_keeps_buffer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
