@@ -321,6 +321,8 @@ void card_fault_again(void);
 unsigned card_fits(const struct job *job, unsigned enough);
 unsigned card_room(const struct job *job, unsigned sm);
 unsigned card_resident(void);
+/** card_parents_wait() - the remaining CTAs of some kernel cannot end before their children. */
+bool card_parents_wait(void);
 /** card_slots_taken() - task slots in use, those for the waves of a split CTA included. */
 unsigned card_slots_taken(void);
 /** card_acknowledged() - the firmware may launch CTAs of a slot's task (TSK-05). */

@@ -227,8 +227,11 @@ static void passed_over(struct job *job)
 	}
 	if (!lower && !equal)
 		return;
-	/* In throttle mode others go first (TSK-07); with many CTAs on the SMs that it may use it waits for its own. */
-	job->visits += fair_counts_visits() && 2 * job->told < open_sms(job);
+	/*
+	 * In throttle mode others go first (TSK-07); with many CTAs on the SMs that it may use it waits for its own. A CGA
+	 * may need the SMs of CTAs that wait for their children. If it is those that do not come, it is counted for them.
+	 */
+	job->visits += fair_counts_visits() && 2 * job->told < open_sms(job) && !(job->cga[0].kind && card_parents_wait());
 	visits.passed = job->visits > visits.passed ? job->visits : visits.passed;
 	RULE(job->visits <= visits_most(), "starved (RES-01)",
 	     "%s has waited %u visits in which others of its priority or lower got CTAs", job_name(job),
@@ -279,7 +282,7 @@ static bool others_wait(const struct job *job)
 
 		if (other && other != job && other->level == job->level && other->queue != job->queue &&
 		    other->ready && waits(other) && other->order < job->order + 1000 &&
-		    (as_small(other, job) || card_fits(other, 1)))
+		    (as_small(other, job) || fits_beside_holds(other)))
 			return true;
 	}
 	return false;

@@ -93,6 +93,16 @@ uint32_t ctas_may_end(const struct slot *slot)
 	return slot->running > keep ? slot->running - keep : 0;
 }
 
+bool card_parents_wait(void)
+{
+	const struct slot *slot;
+
+	for (slot = slots; slot < slots + SLOTS; slot++)
+		if (slot->running && !slot->split && slot->job->children && !ctas_may_end(slot))
+			return true;
+	return false;
+}
+
 void ctas_ended(struct slot *slot, const struct tutti_event *event)
 {
 	slot->late++;
