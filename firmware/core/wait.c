@@ -100,5 +100,4 @@ COLD void wait_forget(struct queue *queue)
 	for (i = 0; i < QUEUE_WAITS - WAIT_SLOT; i++)
 		queue_set_remove(&queue_table.waiting[i], queue_id(queue));
 	queue->wait = WAIT_NONE;
-	wait_wake(WAIT_SHAPE); /* others may wait only because this queue was before them in line (place/shape_line.h) */
 }

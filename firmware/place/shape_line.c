@@ -68,7 +68,7 @@ static bool waits(const struct place_in_line *place)
 {
 	const struct queue *queue = queue_at(place->queue);
 
-	return queue->state == QUEUE_RUNNING && (uint32_t)queue->head == place->packet && queue->run_kernel == place->kernel;
+	return (uint32_t)queue->head == place->packet && queue->run_kernel == place->kernel;
 }
 
 static bool has_lost_patience(const struct place_in_line *place)
@@ -157,6 +157,18 @@ COLD int shape_line_wait(struct queue *queue, uint32_t registers, uint32_t share
 	queue->wait = WAIT_SHAPE;
 	wait_ready(queue);
 	return PACKET_PARKED;
+}
+
+COLD void shape_line_leave(const struct queue *queue)
+{
+	const struct place_in_line *place = place_of(queue_id(queue));
+
+	if (!place)
+		return;
+	leave((unsigned)(place - line.place));
+	if (!line.length)
+		reopen();
+	wait_wake(WAIT_SHAPE);
 }
 
 /* ---- looking shapes up ---- */

@@ -7,6 +7,7 @@
 #include "core/outbox.h"
 #include "core/state.h"
 #include "core/wait.h"
+#include "place/shape_line.h"
 #include "queues/barrier_packet.h"
 #include "queues/fetch_buffers.h"
 #include "queues/launch_condensed.h"
@@ -135,6 +136,7 @@ COLD bool queue_cancel_run(struct queue *queue, uint64_t packet)
 static void unpark(struct queue *queue)
 {
 	wait_forget(queue);
+	shape_line_leave(queue);
 	barrier_leave(queue);
 	queue_timer_clear(queue);
 	tmd_drop(queue);

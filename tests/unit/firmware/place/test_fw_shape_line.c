@@ -250,6 +250,18 @@ static void shapes_open_again(void **unused)
 	assert_int_equal(started[0], 2);
 }
 
+/* The next queue of this number, which has no packets, is not taken for the one that was in line. */
+static void a_namesake_is_not_in_line(void **unused)
+{
+	(void)unused;
+	first_loses_patience();
+	destroy(FIRST);
+	rig_queue(FIRST, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB);
+	end(1);
+	launch(SECOND);
+	assert_int_equal(started[SECOND], 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +276,7 @@ int main(void)
 		{ "REL-11: those that have lost patience are not overtaken", but_not_for_ever, NULL, NULL, NULL },
 		{ "REL-11: the first in line for a shape is destroyed", the_first_leaves, NULL, NULL, NULL },
 		{ "REL-11: shapes are closed no longer than somebody is in line", shapes_open_again, NULL, NULL, NULL },
+		{ "REL-11: a new queue with the number of one that was in line", a_namesake_is_not_in_line, NULL, NULL, NULL },
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
