@@ -54,6 +54,7 @@ also=(30543                       # splits a CTA
       60033088                    # SMs are held for an equal while a quota is used up
       60028301                    # a CGA needs the SMs of CTAs that wait for their children
       60126179                    # the first in line for a shape is destroyed
+      60256901                    # room for the first task in the visit in which the last has its chance
       56006229)                   # queues take descriptors and buffers from each other
 exec "${TUTTI_OUT:-build}/tests/combine/${1:-combine}" --seed 22000001 --count "${COMBINE_COUNT:-4000}" "${also[@]/#/--also=}" \
 	--known tests/combine/known

@@ -207,6 +207,19 @@ static void first_again(void **unused)
 	assert_int_equal(job[2].issued, LATE);
 }
 
+/* The same in the visit in which one of the last had its chance: there may be room for the first before others have theirs. */
+static void first_before_others(void **unused)
+{
+	(void)unused;
+	high_and_low(3, 0);
+	submit(&(struct job){ .queue = 2, .groups = 1000, .priority = 6 });
+	in_vain(CUTS, 1, SMS - 1);
+	end_on(slot_of(FILLER), 0);
+	assert_int_equal(launched[0], 2);
+	assert_int_equal(job[1].issued, 1);
+	assert_true(job[3].issued > LATE);
+}
+
 /* Visits in vain are counted anew when one had time for every task, though it had no room for any. */
 static void long_visit_between(void **unused)
 {
@@ -265,6 +278,7 @@ int main(void)
 		RIG_TEST("RES-01 REL-11", last_has_its_chance),
 		RIG_TEST("RES-01 REL-11", few_are_left),
 		RIG_TEST("RES-01 REL-11", first_again),
+		RIG_TEST("RES-01 REL-11", first_before_others),
 		RIG_TEST("RES-01 REL-11", long_visit_between),
 		RIG_TEST("RES-01 REL-11", hold_in_another_visit),
 	};
