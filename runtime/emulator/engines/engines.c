@@ -407,7 +407,7 @@ static uint32_t command_length(struct engines *e, const uint32_t *w, uint32_t re
 {
 	uint32_t op = w[0] & 0xff, n = op == TUTTI_CMD_NOP ? w[0] >> 8 : w[0] >> 8 & 0xff;
 
-	if (op >= sizeof(commands) / sizeof(commands[0]) || !n || n > ready ||
+	if (op >= sizeof(commands) / sizeof(commands[0]) || n > ready ||
 	    n > e->command_words - (e->command_head & (e->command_words - 1)))
 		return 0;
 	if (op != TUTTI_CMD_NOP && (n < commands[op].min || n > commands[op].max))

@@ -158,6 +158,12 @@ static void test_commands_bad(void **state)
 		assert_int_equal(crash->cause, TUTTI_CRASH_TRAP);
 		boot(image_file, image_bytes);
 	}
+	/* a WRITE whose last words have not been published */
+	*(uint64_t *)(memory + 0x402000) = 1;
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_WRITE, 6, 8), 0, BUS(0x402000), 5);
+	assert_int_equal(status->state, TUTTI_STATE_CRASHED);
+	assert_true(*(uint64_t *)(memory + 0x402000) == 1);
+	boot(image_file, image_bytes);
 	/* ring words of the engine page: base, words, tail */
 	SCRIPT_WORDS(OP_POKE, TUTTI_CORE_ENGINES, 0x3fff0, 1024, 5);
 	assert_int_equal(status->state, TUTTI_STATE_CRASHED);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Determinism, counts, injected faults, random commands; sleep, timers and watchdog in fast mode. */
 #include "card_rig.h"
+#include "emulator/engines/engines.h"
 #include "emulator/base/clock.h"
 
 /* ---- determinism, counts ---- */
@@ -221,7 +222,9 @@ static void test_inject(void **state)
 	*doorbell(0) = 1;
 	settle();
 	assert_null(event_of(TUTTI_EVENT_DOORBELL));
+	assert_false(engines_visible(card)); /* nothing to run for */
 	tutti_card_inject(card, TUTTI_INJECT_LINK_DOWN, 0);
+	assert_true(engines_visible(card));
 	settle();
 	assert_non_null(event_of(TUTTI_EVENT_DOORBELL));
 	tutti_card_inject(card, TUTTI_INJECT_REMOVED, 1);

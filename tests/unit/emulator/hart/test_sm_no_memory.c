@@ -5,6 +5,7 @@
 
 /* For the thread that runs the card only: another one may translate kernels at the same time (REL-09). */
 static _Thread_local bool no_memory;
+static unsigned maps = ~0u; /* so many requests for pages succeed before one fails */
 static unsigned refused;
 
 void *__real_calloc(size_t n, size_t bytes);
@@ -29,9 +30,10 @@ int __real_munmap(void *address, size_t bytes);
 
 void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset)
 {
-	refused += no_memory;
-	if (no_memory)
+	if (no_memory || (maps != ~0u && !maps--)) {
+		refused++;
 		return MAP_FAILED;
+	}
 	mapped += (int64_t)bytes;
 	return __real_mmap(address, bytes, protection, flags, file, offset);
 }
@@ -76,6 +78,25 @@ static void first_wave_of_a_context(void **unused)
 	fault_of(card, 0, 1);
 	rig_launch_one(card, &state, 0);
 	rig_until(card, 0, 2);
+	close_card(card);
+}
+
+/* Each of the mappings for the waves of a context, and for their shared memory, is one that may fail. */
+static void context_without_pages(void **unused)
+{
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 1);
+	struct tutti_task_state state = rig_state(1, K_EMPTY, 1, 1);
+	unsigned n;
+
+	rig_context(card, 1);
+	for (n = 0; n < 2; n++) {
+		rig_launch_one(card, &state, 0);
+		maps = n;
+		fault_of(card, 0, n + 1);
+		assert_int_equal(maps, ~0u);
+	}
+	rig_launch_one(card, &state, 0);
+	rig_until(card, 0, n + 1);
 	close_card(card);
 }
 
@@ -132,6 +153,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		{"SYS-10: no memory for a context", first_wave_of_a_context, NULL, NULL, NULL},
+		{"SYS-10: no pages for a context", context_without_pages, NULL, NULL, NULL},
 		{"SYS-10: no memory for the stack of a wave", wave_without_stack, NULL, NULL, NULL},
 		{"SYS-10: no memory for the registers of a wave", wave_without_registers, NULL, NULL, NULL},
 	};

@@ -303,6 +303,21 @@ static void keys(void **state)
 	}
 }
 
+/* The source cannot be written where there is a folder of that name. */
+static void no_place_for_the_source(void **state)
+{
+	static const char *const names[] = {"generated.h", "unit.c"};
+	static const uint32_t insns[] = {0x00150513 /* addi a0, a0, 1 */, 0x00000073 /* ecall */};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		unlinkat(folder, "generated.h", 0);
+		assert_int_equal(mkdirat(folder, names[i], 0700), 0);
+		assert_false(source_write(folder, (const uint8_t *)insns, sizeof(insns)));
+		assert_int_equal(unlinkat(folder, names[i], AT_REMOVEDIR), 0);
+	}
+	unlinkat(folder, "generated.h", 0);
+}
+
 /* What a compiler has written counts only if it ends well: not if it fails afterwards, nor if it is killed. */
 static void ends_of_compilers(void **state)
 {
@@ -375,6 +390,7 @@ int main(void)
 	    {"SYS-51: a translation is of one code and one version", what_it_was_made_from, setup, teardown, NULL},
 	    {"SYS-51: damaged files are not loaded", damaged, setup, teardown, NULL},
 	    {"SYS-51: files of others are not trusted", trusted, setup, teardown, NULL},
+	    {"SYS-51: no place for the source", no_place_for_the_source, setup, teardown, NULL},
 	    {"SYS-51: a compiler that ends badly", ends_of_compilers, setup, teardown, NULL},
 	    {"SYS-51: which compiler is used", compilers, setup, teardown, NULL},
 	    {"SYS-51: names of files", keys, setup, teardown, NULL},
