@@ -287,6 +287,28 @@ static void revived_once(void **state)
 	munmap(base, BYTES);
 }
 
+/* Of the pages of small objects that have been freed, those of one slab are kept, and the rest is free for anything. */
+static void slabs_are_given_back(void **state)
+{
+	enum { SLABS = 3, OBJECTS = 64 * SLABS };
+	struct arena arena;
+	uint8_t *base = memory();
+	void *object[OBJECTS];
+
+	assert_int_equal(arena_init(&arena, base, BYTES, BYTES, commit, base, true), 0);
+	for (unsigned i = 0; i < OBJECTS; i++)
+		assert_non_null(object[i] = arena_alloc(&arena, 64));
+	assert_non_null(arena_alloc(&arena, BYTES - SLABS * 4096));
+	assert_null(arena_alloc(&arena, 4096));
+	for (unsigned i = 0; i < OBJECTS; i++)
+		assert_int_equal(arena_free(&arena, object[i]), 0);
+	for (unsigned i = 0; i < SLABS; i++)
+		assert_int_equal(arena_alloc(&arena, 4096) != NULL, i < SLABS - 1);
+	assert_non_null(arena_alloc(&arena, 64));
+	arena_fini(&arena);
+	munmap(base, BYTES);
+}
+
 /* What is freed becomes one with what is free before and behind it, and nothing is used up by that. */
 static void neighbours_join(void **state)
 {
@@ -418,7 +440,7 @@ int main(void)
 	    cmocka_unit_test(retired_and_revived), cmocka_unit_test(fills_up),
 	    cmocka_unit_test(commit_fails), cmocka_unit_test(foreign_pointers),
 	    cmocka_unit_test(revived_once), cmocka_unit_test(neighbours_join), cmocka_unit_test(retired_from),
-	    cmocka_unit_test(grows_to_the_end), cmocka_unit_test(sizes),
+	    cmocka_unit_test(grows_to_the_end), cmocka_unit_test(sizes), cmocka_unit_test(slabs_are_given_back),
 	};
 
 	return cmocka_run_group_tests_name("SYS-41 arena", tests, NULL, NULL);

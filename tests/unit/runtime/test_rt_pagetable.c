@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <cmocka.h>
 
 #include "transport/bare/pagetable.h"
@@ -225,6 +226,23 @@ static void no_more_tables(void **state)
 	assert_int_equal(pagetable_init(&pt, SIZE_MAX / PAGE), -ENOMEM);
 }
 
+/* The pool of tables is the host's again, unless somebody else had made it. */
+static void pool_is_returned(void **state)
+{
+	struct pagetable pt, other;
+	void *pool;
+
+	assert_int_equal(pagetable_init(&pt, 3), 0);
+	pool = pt.pool;
+	pagetable_init_at(&other, pool, 0, 3);
+	pagetable_fini(&other);
+	assert_int_equal(msync(pool, 3 * PAGE, MS_ASYNC), 0);
+	pagetable_fini(&pt);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(msync((uint8_t *)pool + i * PAGE, PAGE, MS_ASYNC), -1); /* nothing is mapped there */
+	pagetable_fini(&pt); /* harmless */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,6 +254,7 @@ int main(void)
 	    cmocka_unit_test(random_pages),
 	    cmocka_unit_test(splits_into_one_table),
 	    cmocka_unit_test(no_more_tables),
+	    cmocka_unit_test(pool_is_returned),
 	};
 
 	return cmocka_run_group_tests_name("SYS-06 page tables", tests, NULL, NULL);

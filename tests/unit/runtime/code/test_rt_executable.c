@@ -490,6 +490,10 @@ static void kernel_of_a_fault(void **state)
 		assert_true(tutti_fault_text(queue, &fault, text, sizeof(text)) > 0);
 		assert_int_equal(strstr(text, "in kernel foo") != NULL, written <= 2 + 64);
 	}
+	assert_int_equal(tutti_fault_text(queue, &fault, NULL, 0), strlen(text));
+	assert_int_equal(tutti_fault_text(queue, &fault, NULL, 1), -EINVAL);
+	assert_int_equal(tutti_fault_text(queue, NULL, text, sizeof(text)), -EINVAL);
+	assert_int_equal(tutti_fault_text(NULL, &fault, text, sizeof(text)), -EINVAL);
 	*queue->write_index = *queue->read_index;
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 	destroy(code);
