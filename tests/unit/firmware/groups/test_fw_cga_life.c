@@ -500,6 +500,55 @@ static void large_card(void **unused)
 	}
 }
 
+/* The rows do not show all that is free, so they are filled twice, the second time for no more CGAs than are left. */
+static void rows_filled_twice(void **unused)
+{
+	enum { CTAS = 32, ROWS = GPCS * (352 / GPCS * 16 / CTAS) }; /* CGAs that the rows of all GPCs have room for */
+	uint16_t sms[GPCS];
+
+	(void)unused;
+	for (unsigned i = 0; i < GPCS; i++)
+		sms[i] = 16;
+	for (unsigned cgas = ROWS + 1; cgas < ROWS + 10; cgas++) {
+		seed(cgas);
+		begin(sms, GPCS);
+		descriptor[0].group_bytes = 0;
+		cga_kernel(0, TUTTI_CGA_GPC, CTAS, 1, 1);
+		submit(0, 0, CTAS * cgas, 1, 1);
+		while (pooled)
+			deliver(0);
+		assert_int_equal(cgas_started, cgas);
+		run_down();
+		check_idle();
+	}
+}
+
+/* A CGA that waits only for an identity starts as soon as the shared memory of the last one with it has been flushed. */
+static void starts_when_flushed(void **unused)
+{
+	static const uint16_t sms[] = { 16 };
+	unsigned before;
+
+	(void)unused;
+	seed(5);
+	begin(sms, 1);
+	descriptor[0].group_bytes = 0;
+	cga_kernel(0, TUTTI_CGA_GPC, 2, 1, 1);
+	before = cgas_started;
+	submit(0, 0, 2 * (IDS + 2), 1, 1);
+	while (pooled)
+		deliver(0);
+	assert_int_equal(cgas_started - before, IDS);
+	for (unsigned n = 1; n <= 2; n++) {
+		end_whole();
+		while (pooled)
+			deliver(0);
+		assert_int_equal(cgas_started - before, IDS + n);
+	}
+	run_down();
+	check_idle();
+}
+
 /*
  * A kernel that is new while CGAs of its shape run: the rows lead once more, from what is free then, unless its own
  * CGAs have no ids; in the end the lakes are full again.
@@ -593,6 +642,8 @@ int main(void)
 		RIG_TEST("CGA-05 RES-01", no_starvation),
 		RIG_TEST("RES-01 CGA-05", passes_a_hold),
 		RIG_TEST("CGA-04 CGA-23", large_card),
+		RIG_TEST("CGA-04 CGA-14", rows_filled_twice),
+		RIG_TEST("CGA-23 CGA-26", starts_when_flushed),
 		RIG_TEST("CGA-14", lead_again),
 		RIG_TEST("RES-01 CGA-14", plain_of_the_same_shape),
 	};
