@@ -145,8 +145,8 @@ static COLD int launch_general(struct queue *queue)
 	struct pending *p;
 	const uint32_t *record;
 	bool last = queue->run_kernel + 1u == queue->run_kernels;
-	struct tutti_cga_shape cga = { 0 };
-	uint32_t kernel_flags = 0;
+	struct tutti_cga_shape cga;
+	uint32_t kernel_flags;
 	int code = 0;
 
 	if (task_table.free && !(*queue->record & (RECORD_TMD | RECORD_CGA)) && !last && !(queue->flags & TUTTI_QUEUE_OVERLAP))
@@ -162,10 +162,10 @@ static COLD int launch_general(struct queue *queue)
 	if (!code && !shape_find(p->state[STATE_AT(scalar_blocks)], p->state[STATE_AT(shared_blocks)],
 				 p->state[STATE_AT(workgroup_z)] >> 16))
 		code = wait_for_shape(queue, p->state);
-	if (*queue->record & RECORD_CGA)
+	if (!code) {
 		cga = condensed_cga(queue, &kernel_flags);
-	if (!code)
 		code = grouped_pend(p, tmd, cga, kernel_flags, shape_last->capacity);
+	}
 	if (code) {
 		pending_put(p);
 		return code > 0 ? queue_refuse_run(queue, code) : code;

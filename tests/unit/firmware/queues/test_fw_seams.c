@@ -296,23 +296,27 @@ static void unreadable_ring(void **unused)
 	}
 }
 
-/* References keep what their kernel says of its waves (RES-07), whatever becomes of its descriptor in the cache. */
+/*
+ * References keep what their kernel says of its waves (RES-07), whatever becomes of its descriptor in the cache, and
+ * whether the kernel that is launched from them has to wait for a task slot or not.
+ */
 static void independent_reference(void **unused)
 {
 	(void)unused;
-	for (unsigned form = 0; form < 12; form++) {
-		bool independent = form % 6 < 3;
+	for (unsigned form = 0; form < 24; form++) {
+		bool independent = form % 6 < 3, waits = form >= 12;
 		union tutti_packet p = condensed(1);
-		struct tutti_dispatch_packet reference = kernel_packet(0, 1);
+		struct tutti_dispatch_packet reference = kernel_packet(0, 1), other = kernel_packet(2, 1);
 		int slot;
 
-		start(1, 0);
+		start(1, waits);
 		rig_rsb(0, ASID, TUTTI_RSB_SCRATCH);
 		rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB);
+		rig_queue(1, ASID, 0);
 		descriptor[1].flags = TUTTI_KERNEL_INDEPENDENT; /* another kernel has the flag in any case */
 		descriptor[0].flags = independent ? TUTTI_KERNEL_INDEPENDENT : 0;
 		reference.grid_x = 32 * 1000;
-		if (form >= 6) {
+		if (form % 12 >= 6) {
 			tmd[0] = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION };
 			reference.tmd = TMD_AT;
 		}
@@ -328,8 +332,14 @@ static void independent_reference(void **unused)
 		} else if (form % 3 == 2) { /* a patched copy of the reference, although it holds the same */
 			p.condensed.unit[0] = TUTTI_DIFF_SCOPES << TUTTI_DIFF_VECTOR_SHIFT;
 		}
+		if (waits)
+			submit(1, &other);
 		submit(0, &p);
 		assert_int_equal(queue_at(0)->state, QUEUE_RUNNING);
+		if (waits) {
+			assert_int_equal(started[0], 0);
+			end_all((unsigned)slot_of(1, 0));
+		}
 		slot = slot_of(0, 2);
 		assert_true(slot >= 0);
 		assert_true(tasks[slot].unissued > 0);
