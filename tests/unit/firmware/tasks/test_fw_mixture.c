@@ -265,6 +265,7 @@ static void nothing_left(void)
 	assert_false(place_state.detours & (DETOUR_HOLDING | DETOUR_THROTTLE));
 	for (i = 0; i < sms; i++)
 		assert_int_equal(card_sm[i].ctas, 0);
+	assert_int_equal(counters.signals, jobs); /* each sends one, whether it was cancelled or not */
 	for (i = 0; i < jobs; i++) {
 		bool cancelled = tmd[i].state & TUTTI_TMD_CANCELLED;
 
