@@ -506,7 +506,6 @@ static void rows_filled_twice(void **unused)
 	enum { CTAS = 32, ROWS = GPCS * (352 / GPCS * 16 / CTAS) }; /* CGAs that the rows of all GPCs have room for */
 	uint16_t sms[GPCS];
 
-	(void)unused;
 	for (unsigned i = 0; i < GPCS; i++)
 		sms[i] = 16;
 	for (unsigned cgas = ROWS + 1; cgas < ROWS + 10; cgas++) {
@@ -529,7 +528,6 @@ static void starts_when_flushed(void **unused)
 	static const uint16_t sms[] = { 16 };
 	unsigned before;
 
-	(void)unused;
 	seed(5);
 	begin(sms, 1);
 	descriptor[0].group_bytes = 0;
