@@ -7,6 +7,7 @@ there count as reaching everything. Images of the firmware have no counters; tho
 import glob
 import json
 import os
+import shutil
 import subprocess
 import time
 
@@ -41,7 +42,7 @@ class Reach:
         self.sources = set(sources)
         self.file = os.path.abspath(f'{OUT}-{area}.json')
         self.known = {}
-        if os.path.exists(self.file):
+        if not self.is_of_another_tree() and os.path.exists(self.file):
             with open(self.file) as file:
                 self.known = json.load(file)
         stale = [p for p in programs if self.known.get(p, {}).get('time') != os.path.getmtime(p)]
@@ -57,6 +58,20 @@ class Reach:
             self.known[program] = self.measure(program, twin, run, command)
             with open(self.file, 'w') as file:
                 json.dump(self.known, file)
+
+    @staticmethod
+    def is_of_another_tree():
+        """Programs leave their counts where they were compiled, so that those of a tree that was copied seem to reach nothing."""
+        place = f'{OUT}/compiled-in'
+        if os.path.exists(place):
+            with open(place) as file:
+                if file.read() == os.getcwd():
+                    return False
+        shutil.rmtree(OUT, ignore_errors=True)
+        os.makedirs(OUT)
+        with open(place, 'w') as file:
+            file.write(os.getcwd())
+        return True
 
     @staticmethod
     def provide_images():
