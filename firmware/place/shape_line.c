@@ -68,7 +68,7 @@ static bool waits(const struct place_in_line *place)
 {
 	const struct queue *queue = queue_at(place->queue);
 
-	return (uint32_t)queue->head == place->packet && queue->run_kernel == place->kernel;
+	return queue->state == QUEUE_RUNNING && (uint32_t)queue->head == place->packet && queue->run_kernel == place->kernel;
 }
 
 static bool has_lost_patience(const struct place_in_line *place)
@@ -80,6 +80,8 @@ static void leave(unsigned i)
 {
 	for (line.length--; i < line.length; i++)
 		line.place[i] = line.place[i + 1];
+	if (!line.length)
+		reopen();
 }
 
 /* Remove queues that do not wait any more from the line. */
@@ -90,8 +92,6 @@ static void settle(void)
 	for (i = line.length; i--;)
 		if (!waits(&line.place[i]))
 			leave(i);
-	if (!line.length)
-		reopen();
 }
 
 /* Return: the place of queue @id, or NULL */
@@ -166,8 +166,6 @@ COLD void shape_line_leave(const struct queue *queue)
 	if (!place)
 		return;
 	leave((unsigned)(place - line.place));
-	if (!line.length)
-		reopen();
 	wait_wake(WAIT_SHAPE);
 }
 

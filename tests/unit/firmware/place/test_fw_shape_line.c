@@ -250,7 +250,27 @@ static void shapes_open_again(void **unused)
 	assert_int_equal(started[0], 2);
 }
 
-/* The next queue of this number, which has no packets, is not taken for the one that was in line. */
+/* The first in line has stopped because an earlier kernel of it has failed. Nobody waits until that is killed. */
+static void the_first_fails(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_of(0);
+	unsigned slot;
+
+	(void)unused;
+	all_busy();
+	submit(FIRST, &p);
+	slot = (unsigned)slot_of(FIRST, 0);
+	launch(FIRST);
+	slow_kills = true;
+	rig_event(TUTTI_EVENT_FAULT | slot << 8 | TUTTI_CAUSE_ILLEGAL << 16, 0, 0x1234);
+	take();
+	end(1);
+	launch(SECOND);
+	assert_int_equal(started[SECOND], 1);
+	killed(slot);
+}
+
+/* A new queue without packets is not taken for the one of the same number that was in line. */
 static void a_namesake_is_not_in_line(void **unused)
 {
 	(void)unused;
@@ -276,6 +296,7 @@ int main(void)
 		{ "REL-11: those that have lost patience are not overtaken", but_not_for_ever, NULL, NULL, NULL },
 		{ "REL-11: the first in line for a shape is destroyed", the_first_leaves, NULL, NULL, NULL },
 		{ "REL-11: shapes are closed no longer than somebody is in line", shapes_open_again, NULL, NULL, NULL },
+		{ "REL-11: the first in line for a shape has failed", the_first_fails, NULL, NULL, NULL },
 		{ "REL-11: a new queue with the number of one that was in line", a_namesake_is_not_in_line, NULL, NULL, NULL },
 	};
 
