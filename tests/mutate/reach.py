@@ -42,7 +42,8 @@ class Reach:
         self.sources = set(sources)
         self.file = os.path.abspath(f'{OUT}-{area}.json')
         self.known = {}
-        if not self.is_of_another_tree() and os.path.exists(self.file):
+        self.forget_another_tree()
+        if os.path.exists(self.file):
             with open(self.file) as file:
                 self.known = json.load(file)
         stale = [p for p in programs if self.known.get(p, {}).get('time') != os.path.getmtime(p)]
@@ -60,18 +61,22 @@ class Reach:
                 json.dump(self.known, file)
 
     @staticmethod
-    def is_of_another_tree():
-        """Programs leave their counts where they were compiled, so that those of a tree that was copied seem to reach nothing."""
-        place = f'{OUT}/compiled-in'
+    def forget_another_tree():
+        """
+        A program writes its counts to the place where it was compiled. If the tree was copied since then, it would seem
+        to reach nothing, so everything is built and measured again.
+        """
+        place, here = f'{OUT}/compiled-in', os.getcwd()
         if os.path.exists(place):
             with open(place) as file:
-                if file.read() == os.getcwd():
-                    return False
+                if file.read() == here:
+                    return
         shutil.rmtree(OUT, ignore_errors=True)
+        for known in glob.glob(f'{OUT}-*.json'):
+            os.remove(known)
         os.makedirs(OUT)
         with open(place, 'w') as file:
-            file.write(os.getcwd())
-        return True
+            file.write(here)
 
     @staticmethod
     def provide_images():
