@@ -210,9 +210,14 @@ static inline void ring_doorbell(unsigned q)
 	take();
 }
 
-static inline void submit(unsigned q, const void *packet)
+static inline void write_packet(unsigned q, const void *packet)
 {
 	memcpy(&ring[q][written[q]++ % RING], packet, 64);
+}
+
+static inline void submit(unsigned q, const void *packet)
+{
+	write_packet(q, packet);
 	ring_doorbell(q);
 }
 

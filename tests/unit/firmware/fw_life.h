@@ -434,6 +434,12 @@ static void deliver(unsigned i)
 		killed_if_empty(slot);
 }
 
+static inline void deliver_all(void)
+{
+	while (pooled)
+		deliver(0);
+}
+
 static void begin(const uint16_t *sms, unsigned gpcs)
 {
 	unsigned i, all = 0;

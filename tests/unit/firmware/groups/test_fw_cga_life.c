@@ -63,8 +63,7 @@ static void faults(void **unused)
 		cga_kernel(1, TUTTI_CGA_GPC, 2, 2, 1);
 		submit(0, 0, 400, 1, 1);
 		other = submit(1, 1, 40, 2, 1);
-		while (pooled)
-			deliver(0);
+		deliver_all();
 		gpc = id = 0;
 		while (!identity[gpc][id].used || identity[gpc][id].slot != 0)
 			if (++id == IDS)
@@ -188,11 +187,9 @@ static void disabled_meanwhile(void **unused)
 	descriptor[0].group_bytes = descriptor[1].group_bytes = 2048 * 64;
 	cga_kernel(1, TUTTI_CGA_GPC, 4, 1, 1);
 	submit(0, 0, 8, 1, 1);
-	while (pooled)
-		deliver(0);
+	deliver_all();
 	signal = submit(1, 1, 8, 1, 1);
-	while (pooled)
-		deliver(0);
+	deliver_all();
 	assert_int_equal(cgas_started, 0);
 	assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, 0, 1, 0), 0);
 	assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, 5, 1, 0), 0);
@@ -371,8 +368,7 @@ static void evicted(void **unused)
 	cga_kernel(0, TUTTI_CGA_GPC, 4, 2, 1);
 	descriptor[0].flags |= TUTTI_KERNEL_LMEM;
 	cgas = submit(0, 0, 40, 2, 1);
-	while (pooled)
-		deliver(0);
+	deliver_all();
 	assert_int_equal(cgas_started, 4);
 	plain = submit(1, 1, 1, 1, 1);
 	while (!signalled[plain])
@@ -409,11 +405,9 @@ static void no_starvation(void **unused)
 		descriptor[1].group_bytes = 2048 * 64;
 		cga_kernel(1, TUTTI_CGA_GPC, 8, 1, 1);
 		submit(0, 0, 1000000, 1, 1);
-		while (pooled)
-			deliver(0);
+		deliver_all();
 		signal = submit(1, 1, 16, 1, 1);
-		while (pooled)
-			deliver(0);
+		deliver_all();
 		before = cgas_started;
 		for (i = 0; cgas_started == before && i < 20000; i++) {
 			struct tutti_event event;
@@ -421,8 +415,7 @@ static void no_starvation(void **unused)
 			assert_true(card_complete(0, &event, false));
 			card_slot[0].late++;
 			later(&event);
-			while (pooled)
-				deliver(0);
+			deliver_all();
 			/* GPC 1 is no candidate: it is never idle */
 			if (patience_holder) {
 				held++;
@@ -445,8 +438,7 @@ static void end_first(void)
 	assert_true(card_complete(0, &event, false));
 	card_slot[0].late++;
 	later(&event);
-	while (pooled)
-		deliver(0);
+	deliver_all();
 }
 
 /* Domains are held for a CGA. A task of higher priority may use them nevertheless, one of the same priority may not. */
@@ -464,8 +456,7 @@ static void passes_a_hold(void **unused)
 	cga_kernel(1, TUTTI_CGA_GPC, 8, 1, 1);
 	queues[2].priority = queues[0].priority - 1;
 	submit(0, 0, 1000000, 1, 1);
-	while (pooled)
-		deliver(0);
+	deliver_all();
 	submit(1, 1, 8, 1, 1);
 	for (i = 0; i < 1000 && !patience_holder; i++)
 		end_first();
@@ -500,22 +491,21 @@ static void large_card(void **unused)
 	}
 }
 
-/* The rows do not show all that is free, so they are filled twice, the second time for no more CGAs than are left. */
+/* SMs have more free slots than there are rows, so the rows are filled twice, the second time with the CGAs that are left. */
 static void rows_filled_twice(void **unused)
 {
-	enum { CTAS = 32, ROWS = GPCS * (352 / GPCS * 16 / CTAS) }; /* CGAs that the rows of all GPCs have room for */
+	enum { CTAS = 32, FIRST = GPCS * (DOMAIN_ROWS / GPCS * 16 / CTAS) }; /* CGAs for which the rows have room */
 	uint16_t sms[GPCS];
 
 	for (unsigned i = 0; i < GPCS; i++)
 		sms[i] = 16;
-	for (unsigned cgas = ROWS + 1; cgas < ROWS + 10; cgas++) {
+	for (unsigned cgas = FIRST + 1; cgas < FIRST + 10; cgas++) {
 		seed(cgas);
 		begin(sms, GPCS);
 		descriptor[0].group_bytes = 0;
 		cga_kernel(0, TUTTI_CGA_GPC, CTAS, 1, 1);
 		submit(0, 0, CTAS * cgas, 1, 1);
-		while (pooled)
-			deliver(0);
+		deliver_all();
 		assert_int_equal(cgas_started, cgas);
 		run_down();
 		check_idle();
@@ -526,22 +516,18 @@ static void rows_filled_twice(void **unused)
 static void starts_when_flushed(void **unused)
 {
 	static const uint16_t sms[] = { 16 };
-	unsigned before;
 
 	seed(5);
 	begin(sms, 1);
 	descriptor[0].group_bytes = 0;
 	cga_kernel(0, TUTTI_CGA_GPC, 2, 1, 1);
-	before = cgas_started;
 	submit(0, 0, 2 * (IDS + 2), 1, 1);
-	while (pooled)
-		deliver(0);
-	assert_int_equal(cgas_started - before, IDS);
+	deliver_all();
+	assert_int_equal(cgas_started, IDS);
 	for (unsigned n = 1; n <= 2; n++) {
 		end_whole();
-		while (pooled)
-			deliver(0);
-		assert_int_equal(cgas_started - before, IDS + n);
+		deliver_all();
+		assert_int_equal(cgas_started, IDS + n);
 	}
 	run_down();
 	check_idle();
@@ -563,12 +549,10 @@ static void lead_again(void **unused)
 		cga_kernel(0, TUTTI_CGA_GPC, 4, 1, 1);
 		cga_kernel(1, kind, 3, 2, 1);
 		submit(0, 0, 20, 1, 1);
-		while (pooled)
-			deliver(0);
+		deliver_all();
 		assert_true(gpc_rows_lead() && place_state.residents == 20);
 		signal = submit(1, 1, 6, 2, 1);
-		while (pooled)
-			deliver(0);
+		deliver_all();
 		assert_int_equal(gpc_rows_lead(), kind <= TUTTI_CGA_GPC);
 		assert_int_equal(place_state.residents, 32);
 		/* its shape is known by now, so the rows are not computed again */
@@ -578,8 +562,7 @@ static void lead_again(void **unused)
 		assert_int_equal(signalled[signal], 1);
 		check_idle();
 		submit(0, 0, 4, 1, 1);
-		while (pooled)
-			deliver(0);
+		deliver_all();
 		submit(1, 1, 3, 2, 1);
 		run_down();
 		check_idle();
@@ -601,18 +584,15 @@ static void plain_of_the_same_shape(void **unused)
 	descriptor[0].group_bytes = descriptor[1].group_bytes = 2048 * 16;
 	cga_kernel(0, TUTTI_CGA_GPC, 4, 1, 1);
 	cgas = submit(0, 0, 400, 1, 1);
-	while (pooled)
-		deliver(0);
+	deliver_all();
 	/* the rows begin to lead on a full card, so the lake is dry for as long as they do */
 	domain_settle();
 	submit(2, 0, 400, 1, 1);
-	while (pooled)
-		deliver(0);
+	deliver_all();
 	assert_true(gpc_rows_lead() && place_state.residents == 64);
 	assert_ptr_equal(domains.shape->lake.top, domains.shape->lake.row);
 	plain = submit(1, 1, 20, 1, 1);
-	while (pooled)
-		deliver(0);
+	deliver_all();
 	for (i = 0; !signalled[plain] && i < 10000; i++)
 		if (pooled)
 			deliver(0);

@@ -26,8 +26,7 @@ static void search_in_another_visit(void **unused)
 		descriptor[0].group_bytes = 2048 * 32;
 		cga_kernel(0, TUTTI_CGA_GPC, 4, 2, 1);
 		submit(0, 0, 40, 2, 1);
-		while (pooled)
-			deliver(0);
+		deliver_all();
 		hook.started = note_event;
 		start_event = 0;
 		while (!pooled)
@@ -36,8 +35,7 @@ static void search_in_another_visit(void **unused)
 		rig_shorten_visit(VISIT_STEPS / 2 - less);
 		deliver(0);
 		assert_int_equal(start_event, less ? 0 : event);
-		while (pooled)
-			deliver(0);
+		deliver_all();
 		assert_true(start_event >= event + less);
 		hook.started = NULL;
 		run_down();

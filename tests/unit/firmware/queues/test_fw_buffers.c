@@ -22,7 +22,7 @@ static void write_kernel(unsigned q)
 	struct tutti_dispatch_packet p = kernel_packet(0, 1);
 
 	p.header |= TUTTI_HEADER_BARRIER;
-	memcpy(&ring[q][written[q]++ % RING], &p, 64);
+	write_packet(q, &p);
 }
 
 /* Queues @from up to @to write @n kernels each. Their doorbells are rung before any of their packets is fetched. */
@@ -174,7 +174,7 @@ static void write_barrier(void)
 {
 	union tutti_packet p = { .barrier = { .header = TUTTI_PACKET_BARRIER_AND, .signal = SIGNAL_AT } };
 
-	memcpy(&ring[RINGS - 1][written[RINGS - 1]++ % RING], &p, 64);
+	write_packet(RINGS - 1, &p);
 }
 
 static void pass_time(unsigned us)
@@ -264,7 +264,7 @@ static void signals_give_way(void **unused)
 	signal_memory[0].value = 1;
 	for (q = 0; q <= FW_BUFFERS; q++) {
 		if (q < FW_BUFFERS)
-			memcpy(&ring[q][written[q]++], &wait, 64);
+			write_packet(q, &wait);
 		write_kernel(q);
 	}
 	doorbells(0, FW_BUFFERS + 1);
@@ -293,16 +293,9 @@ static void running_gives_way(void **unused)
 		assert_int_equal(started[q], PACKETS);
 }
 
-static void write_kernel_of(unsigned q, unsigned kernel)
-{
-	struct tutti_dispatch_packet p = kernel_packet(kernel, 1);
-
-	memcpy(&ring[q][written[q]++ % RING], &p, 64);
-}
-
 /*
- * A queue that waits for a kernel descriptor keeps its buffer, so that it uses the descriptor as soon as it has come. If it
- * had to fetch its packets again, others that need the same entry of the cache could replace the descriptor each time.
+ * A queue that waits for a kernel descriptor keeps its buffer, so that it uses the descriptor as soon as it arrives. If the
+ * queue had to fetch its packets again, another one could replace the descriptor in the cache each time.
  */
 static void descriptor_keeps_buffer(void **unused)
 {
@@ -312,8 +305,11 @@ static void descriptor_keeps_buffer(void **unused)
 	start(1, 0);
 	queues_create();
 	slow_kernels = true;
-	for (q = 0; q <= FW_BUFFERS; q++)
-		write_kernel_of(q, 16 * q); /* all of them in one entry */
+	for (q = 0; q <= FW_BUFFERS; q++) {
+		struct tutti_dispatch_packet p = kernel_packet(FW_KERNELS * q, 1); /* all of them in one entry */
+
+		write_packet(q, &p);
+	}
 	doorbells(0, FW_BUFFERS + 1);
 	take();
 	assert_int_equal(waiting(WAIT_KERNEL), FW_BUFFERS);

@@ -78,7 +78,7 @@ static void fill(unsigned q, unsigned kernel)
 	struct tutti_dispatch_packet p = kernel_packet(kernel, 1);
 
 	while (written[q] - queue_at(q)->retired < RING)
-		memcpy(&ring[q][written[q]++ % RING], &p, 64);
+		write_packet(q, &p);
 	rig_event(TUTTI_EVENT_DOORBELL, 1u << q, 0);
 }
 
@@ -253,7 +253,7 @@ static void child_of_stopped(void **unused)
 	ask_for_child((unsigned)slot_of(0, 0), TMD_AT);
 	command_publish();
 	bad.workgroup_x = 0;
-	memcpy(&ring[0][written[0]++ % RING], &bad, 64);
+	write_packet(0, &bad);
 	rig_event(TUTTI_EVENT_DOORBELL, 1, 0);
 	/* the fetch of the packet is answered before that of the metadata, which was sent first */
 	assert_int_equal(queue_at(0)->fetching != 0, 1);
@@ -296,7 +296,7 @@ static void unreadable_ring(void **unused)
 	}
 }
 
-/* References keep what their kernel says of its waves (RES-07), whatever the cache holds, and even while there is no slot. */
+/* What is launched from a reference is as independent as its kernel was (RES-07), even if it waits for a task slot. */
 static void independent_reference(void **unused)
 {
 	(void)unused;

@@ -17,7 +17,7 @@ static void write_kernel(unsigned q, bool in_order)
 
 	if (in_order)
 		p.header |= TUTTI_HEADER_BARRIER;
-	memcpy(&ring[q][written[q]++ % RING], &p, 64);
+	write_packet(q, &p);
 }
 
 static void doorbell(unsigned q)

@@ -265,7 +265,7 @@ static void nothing_left(void)
 	assert_false(place_state.detours & (DETOUR_HOLDING | DETOUR_THROTTLE));
 	for (i = 0; i < sms; i++)
 		assert_int_equal(card_sm[i].ctas, 0);
-	assert_int_equal(counters.signals, jobs); /* each sends one, whether it was cancelled or not */
+	assert_int_equal(counters.signals, jobs); /* Each task sends one, whether it was cancelled or not. */
 	for (i = 0; i < jobs; i++) {
 		bool cancelled = tmd[i].state & TUTTI_TMD_CANCELLED;
 
@@ -426,8 +426,7 @@ static unsigned group_on(const uint32_t *allowed)
 	ring[0][written[0]++ % RING].dispatch = p;
 	rig_event(TUTTI_EVENT_DOORBELL, 1, 0);
 	take_commands();
-	while (pooled)
-		deliver(0);
+	deliver_all();
 	return n;
 }
 
@@ -503,8 +502,7 @@ static void held_in_throttle_mode(void **unused)
 	descriptor[3].group_bytes = 2048 * 60;
 	rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CGA_PATIENCE, 4, 0);
 	task_of(1, 1, 800, 1, &plain);
-	while (pooled)
-		deliver(0);
+	deliver_all();
 	task_of(2, 3, 16, 8, &group);
 	for (i = 0; i < 1000 && !patience_holder; i++)
 		step();
@@ -525,8 +523,7 @@ static void throttle_without_sms(void **unused)
 	for (sm = 0; sm < 4; sm++)
 		toggle(sm);
 	n = task_of(3, 2, 6, 1, &throttled);
-	while (pooled)
-		deliver(0);
+	deliver_all();
 	assert_int_equal(job[n].issued, 0);
 	toggle(2);
 	all_end();
@@ -559,7 +556,7 @@ static void throttle_and_masks(void **unused)
 	pinned_throttle(3, 0x48);
 	task_of(0, 1, 40, 1, &plain);
 	all_end();
-	/* nor is the card emptied for one that may use an SM of the mode, though it would get others */
+	/* The card is not emptied for a throttle task that may use an SM of the mode, even if it would choose others. */
 	seed(1);
 	open_card(gpc, 1, 32);
 	pinned_throttle(1, 0x30);
@@ -617,8 +614,7 @@ static void quota_of_cgas(void **unused)
 	open_card(gpc, 1, 32);
 	for (k = 0; k < 2; k++)
 		n[k] = task_of(1 + k, 3, 1200, 4, &group);
-	while (pooled)
-		deliver(0);
+	deliver_all();
 	for (k = 0; k < 2; k++)
 		begun[k] = job[n[k]].issued;
 	for (i = 0; i < 100000 && job[n[1]].issued < 800; i++) {
