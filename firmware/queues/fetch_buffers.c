@@ -129,9 +129,9 @@ void buffer_drop(struct queue *queue)
 }
 
 /*
- * Does the queue wait for something that has not happened yet, and that may take long? A kernel descriptor comes as soon as
- * packets do. If the queue had to fetch its packets again, others would fetch descriptors into the entry of the cache
- * meanwhile, and each of them could lose its own in the same way, for ever.
+ * Does the queue wait for something that may take long? A kernel descriptor does not: it arrives as fast as packets do. If
+ * the queue lost its packets meanwhile, another queue could replace the descriptor in the cache before they were fetched
+ * again, and then lose its own in the same way, so that both would fetch for ever.
  */
 static bool waits(const struct queue *queue)
 {

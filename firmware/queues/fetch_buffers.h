@@ -7,7 +7,7 @@
  * buffer. Then the buffer goes to the next queue in line, in the order of queue numbers, and to no other. A queue in
  * line costs nothing until it is its turn.
  *
- * A queue that waits for something else than a kernel descriptor loses its buffer although there are packets in it
+ * A queue that waits for anything but a kernel descriptor loses its buffer although there are packets in it
  *
  * - to a queue that needs one while no other queue is in line, or to one of higher priority;
  * - to the line, when it begins to wait for a signal, and every 64 us: a queue in line may have to send what it waits

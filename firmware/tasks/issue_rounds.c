@@ -317,7 +317,7 @@ static void account(struct task *task, unsigned level, uint32_t placed, bool tur
 static void placed_some(struct task *task)
 {
 	if (unlikely(rounds.cuts >= CUTS_MOST))
-		rounds.failed = 0; /* before others of the last ones have their chance */
+		rounds.failed = 0; /* they may fit by now, and come before others that are still to have their chance */
 	rounds.cuts = 0;
 	patience_placed(task);
 	if (task->rare & TASK_WORK) {

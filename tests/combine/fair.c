@@ -228,8 +228,8 @@ static void passed_over(struct job *job)
 	if (!lower && !equal)
 		return;
 	/*
-	 * In throttle mode others go first (TSK-07); with many CTAs on the SMs that it may use it waits for its own. A CGA
-	 * may need the SMs of CTAs that wait for their children. If it is those that do not come, it is counted for them.
+	 * In throttle mode others go first (TSK-07). A task with many CTAs on the SMs that it may use waits for its own CTAs.
+	 * A CGA may need SMs whose CTAs wait for their children; if these never start, their own visits are too many.
 	 */
 	job->visits += fair_counts_visits() && 2 * job->told < open_sms(job) && !(job->cga[0].kind && card_parents_wait());
 	visits.passed = job->visits > visits.passed ? job->visits : visits.passed;

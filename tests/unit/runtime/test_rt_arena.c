@@ -287,7 +287,7 @@ static void revived_once(void **state)
 	munmap(base, BYTES);
 }
 
-/* Of the pages of small objects that have been freed, those of one slab are kept, and the rest is free for anything. */
+/* When all objects of a size have been freed, one of their slabs is kept, and the pages of the others are free again. */
 static void slabs_are_given_back(void **state)
 {
 	enum { SLABS = 3, OBJECTS = 64 * SLABS };

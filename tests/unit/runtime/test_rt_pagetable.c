@@ -226,7 +226,7 @@ static void no_more_tables(void **state)
 	assert_int_equal(pagetable_init(&pt, SIZE_MAX / PAGE), -ENOMEM);
 }
 
-/* The pool of tables is the host's again, unless somebody else had made it. */
+/* pagetable_fini() unmaps a pool that pagetable_init() has mapped, and no other. */
 static void pool_is_returned(void **state)
 {
 	struct pagetable pt, other;
@@ -240,7 +240,7 @@ static void pool_is_returned(void **state)
 	pagetable_fini(&pt);
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(msync((uint8_t *)pool + i * PAGE, PAGE, MS_ASYNC), -1); /* nothing is mapped there */
-	pagetable_fini(&pt); /* harmless */
+	pagetable_fini(&pt); /* A second call does nothing. */
 }
 
 int main(void)

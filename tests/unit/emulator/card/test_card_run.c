@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Determinism, counts, injected faults, random commands; sleep, timers and watchdog in fast mode. */
 #include "card_rig.h"
-#include "emulator/engines/engines.h"
 #include "emulator/base/clock.h"
+#include "emulator/engines/engines.h"
 
 /* ---- determinism, counts ---- */
 
@@ -222,7 +222,7 @@ static void test_inject(void **state)
 	*doorbell(0) = 1;
 	settle();
 	assert_null(event_of(TUTTI_EVENT_DOORBELL));
-	assert_false(engines_visible(card)); /* nothing to run for */
+	assert_false(engines_visible(card)); /* so the thread of a card in fast mode goes on sleeping */
 	tutti_card_inject(card, TUTTI_INJECT_LINK_DOWN, 0);
 	assert_true(engines_visible(card));
 	settle();

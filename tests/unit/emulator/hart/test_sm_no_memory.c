@@ -5,7 +5,7 @@
 
 /* For the thread that runs the card only: another one may translate kernels at the same time (REL-09). */
 static _Thread_local bool no_memory;
-static unsigned maps = ~0u; /* so many requests for pages succeed before one fails */
+static _Thread_local unsigned maps = ~0u; /* how many calls of mmap() succeed before one fails; ~0: all do */
 static unsigned refused;
 
 void *__real_calloc(size_t n, size_t bytes);
@@ -81,7 +81,7 @@ static void first_wave_of_a_context(void **unused)
 	close_card(card);
 }
 
-/* Each of the mappings for the waves of a context, and for their shared memory, is one that may fail. */
+/* A context needs one mapping for its waves and one for their shared memory. Either of them may fail. */
 static void context_without_pages(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 1);

@@ -303,11 +303,12 @@ static void keys(void **state)
 	}
 }
 
-/* The source cannot be written where there is a folder of that name. */
+static const uint32_t insns[] = {0x00150513 /* addi a0, a0, 1 */, 0x00000073 /* ecall */};
+
+/* The source cannot be written if one of its files already exists as a folder. */
 static void no_place_for_the_source(void **state)
 {
 	static const char *const names[] = {"generated.h", "unit.c"};
-	static const uint32_t insns[] = {0x00150513 /* addi a0, a0, 1 */, 0x00000073 /* ecall */};
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		unlinkat(folder, "generated.h", 0);
@@ -322,7 +323,6 @@ static void no_place_for_the_source(void **state)
 static void ends_of_compilers(void **state)
 {
 	static const char *const ends[] = {"exit 0", "exit 1", "kill -KILL $$", "kill -TERM $$"};
-	static const uint32_t insns[] = {0x00150513 /* addi a0, a0, 1 */, 0x00000073 /* ecall */};
 
 	assert_true(source_write(folder, (const uint8_t *)insns, sizeof(insns)));
 	for (unsigned i = 0; i < sizeof(ends) / sizeof(*ends); i++)

@@ -148,7 +148,7 @@ static void holds_become_longer(void **unused)
 	submit(&(struct job){ .queue = 0, .groups = 6000 });
 	submit(&(struct job){ .queue = 1, .groups = 2, .waves = 32 });
 	for (i = 0; i < 9; i++) {
-		/* passed over more than PATIENCE times; the CTA with which a hold ends is the first of them */
+		/* The task is passed over PATIENCE + 1 times. With the CTA that ends a hold it is passed over already. */
 		assert_int_equal(until_held(), PATIENCE + !i);
 		lasts(us);
 		us = us * 2 < PATIENCE_LAST_US ? us * 2 : PATIENCE_LAST_US;

@@ -207,7 +207,7 @@ static void first_again(void **unused)
 	assert_int_equal(job[2].issued, LATE);
 }
 
-/* The same in the visit in which one of the last had its chance: there may be room for the first before others have theirs. */
+/* When one of the last tasks has had its chance, the first one is tried again before the others, within the same visit. */
 static void first_before_others(void **unused)
 {
 	(void)unused;
