@@ -21,9 +21,9 @@
 #define RING 64u
 #define KERNELS 128u
 #define TMDS 8u
-#define KERNEL_AT 0x30000000ull
-#define SIGNAL_AT 0x40000000ull
-#define TMD_AT 0x50000000ull
+#define KERNEL_AT 0x2130000000ull
+#define SIGNAL_AT 0x3240000000ull
+#define TMD_AT 0x4350000000ull
 #define SLOTS 32u
 
 static union tutti_packet ring[RINGS][RING];

@@ -15,8 +15,8 @@
 #define QUEUES 5u
 #define RING 64u
 #define KERNELS 12u
-#define KERNEL_AT 0x30000000ull
-#define SIGNAL_AT 0x40000000ull
+#define KERNEL_AT 0x2130000000ull
+#define SIGNAL_AT 0x3240000000ull
 #define POOL 8192u
 #define GPCS 64u
 #define IDS 256u

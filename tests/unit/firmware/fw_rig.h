@@ -136,7 +136,7 @@ static inline void rig_rsb(unsigned id, unsigned asid, unsigned placement)
 	assert_int_equal(rig_message(&m), 0);
 }
 
-#define RIG_RING 0x10000000ull
+#define RIG_RING 0x1010000000ull
 
 static unsigned rig_priority = 5; /* flags of the queues made next */
 

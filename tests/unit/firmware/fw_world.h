@@ -14,8 +14,8 @@
 #define ASID 4u
 #define RING_AT 0x10000000ull
 #define INDEX_AT 0x20000000ull
-#define KERNEL_AT 0x30000000ull
-#define SIGNAL_AT 0x40000000ull
+#define KERNEL_AT 0x2130000000ull
+#define SIGNAL_AT 0x3240000000ull
 #define FILL_AT 0x100000000000ull
 #define KERNELS 24u
 #define SIGNALS 40000u

@@ -558,8 +558,7 @@ static void overlapped_and_dropped(void **unused)
 		reference.signal = 0;
 		store(0, 0, reference);
 		p.condensed.unit[2] = TUTTI_DIFF_SIGNAL << TUTTI_DIFF_VECTOR_SHIFT;
-		p.condensed.unit[3] = (uint16_t)SIGNAL_AT;
-		p.condensed.unit[4] = (uint16_t)(SIGNAL_AT >> 16);
+		memcpy(&p.condensed.unit[3], &(uint64_t){ SIGNAL_AT }, 6);
 		submit(1, &other); /* it has the only slot */
 		submit(0, &p);
 		assert_int_equal(started[0], 0);

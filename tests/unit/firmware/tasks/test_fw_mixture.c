@@ -14,7 +14,7 @@
 #include "tasks/issue_rounds.h"
 
 #define JOBS 400u
-#define TMD_AT 0x50000000ull
+#define TMD_AT 0x4350000000ull
 #define MASK_AT 0x60000000ull
 #define MASK_BYTES 256u
 

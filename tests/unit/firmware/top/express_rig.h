@@ -15,9 +15,9 @@
 
 #define ASID 3u
 #define SMS 20u
-#define KERNEL_AT 0x400000ull
-#define SIGNAL_AT 0x30000000ull
-#define TMD_AT 0x50000000ull
+#define KERNEL_AT 0x1100400000ull
+#define SIGNAL_AT 0x2130000000ull
+#define TMD_AT 0x4350000000ull
 #define RING 64u
 
 static union tutti_packet ring[2][RING];
