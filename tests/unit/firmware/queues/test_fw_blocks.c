@@ -245,6 +245,29 @@ static void blocks_of_the_dead(void **unused)
 	assert_int_equal(started[FW_BLOCKS] + started[FW_BLOCKS + 1], 4);
 }
 
+/* A packet is not taken for the same as the one before the last, when its block has another one's kernels since. */
+static void like_the_one_before_the_last(void **unused)
+{
+	struct tutti_dispatch_packet groups = kernel_packet(1, 2);
+	union tutti_packet plain = condensed(1), special = condensed(1);
+
+	(void)unused;
+	open_queues(1);
+	descriptor[1].cga_kind = TUTTI_CGA_GPC;
+	descriptor[1].cga[0] = 2;
+	descriptor[1].cga[1] = descriptor[1].cga[2] = 1;
+	store(0, 1, groups);
+	plain.condensed.unit[0] = TUTTI_DIFF_GRID_X << TUTTI_DIFF_VECTOR_SHIFT;
+	plain.condensed.unit[1] = 32 * 3;
+	special.condensed.unit[0] = TUTTI_DIFF_GRID_X << TUTTI_DIFF_VECTOR_SHIFT | 1;
+	special.condensed.unit[1] = 32 * 4;
+	for (unsigned i = 0; i < 6; i++) {
+		submit(0, i % 3 == 1 ? &special : &plain);
+		assert_int_equal(ctas(0), i % 3 == 1 ? 4 : 3);
+		end_everything(1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +277,7 @@ int main(void)
 		RIG_TEST("PKT-16 REL-11", expansion_in_card_memory),
 		RIG_TEST("PKT-16 REL-11", forgotten_expansions),
 		RIG_TEST("PKT-16 REL-11", blocks_of_the_dead),
+		RIG_TEST("PKT-16", like_the_one_before_the_last),
 	};
 
 	return cmocka_run_group_tests_name("firmware: blocks of condensed packets", tests, NULL, NULL);
