@@ -116,6 +116,23 @@ static void held_for_one(void **unused)
 	assert_int_equal(job[2].issued, 1);
 }
 
+/* No more than an eighth of the SMs is held, but at least one. */
+static void held_share(void **unused)
+{
+	static const unsigned sizes[] = { 1, 8, 9, 16, 17 }, shares[] = { 1, 1, 2, 2, 3 };
+
+	for (unsigned k = 0; k < 5; k++) {
+		card_size = sizes[k];
+		begin(10, 32, 32, 0);
+		submit(&(struct job){ .queue = 0, .groups = 6000 });
+		submit(&(struct job){ .queue = 1, .groups = 1, .waves = 32 });
+		for (unsigned i = 0; i < 20 * PATIENCE && !patience_holder; i++)
+			end_any(i % card_size);
+		assert_non_null(patience_holder);
+		assert_int_equal(popcount32(shapes.held[0]), shares[k]);
+	}
+}
+
 /* CTAs end on SM 0 until SMs are held. Return: how many have ended */
 static unsigned until_held(void)
 {
@@ -303,6 +320,7 @@ int main(void)
 		RIG_TEST("REL-11 RES-01", affinity_of_an_sm_that_is_off),
 		RIG_TEST("REL-11 RES-01", hold_of_few_sms),
 		RIG_TEST("REL-11 RES-01", held_for_one),
+		RIG_TEST("REL-11 RES-01", held_share),
 		RIG_TEST("REL-11 RES-01", holds_become_longer),
 		RIG_TEST("REL-11 RES-01", holds_by_priority),
 		RIG_TEST("REL-11 RES-01", higher_takes_over),
