@@ -187,7 +187,7 @@ COLD struct queue *work_event_fetch(unsigned number, const struct tutti_event *e
 	unsigned cause = event->word[0] >> 8 & 0xff;
 	uint64_t there;
 
-	if (!work->fetching || !tmd_is_queue(tmd))
+	if (!work->fetching)
 		return NULL;
 	if (cause) {
 		work->fetching = 2;
