@@ -264,6 +264,28 @@ static void state_only_kept_if_needed(void **unused)
 	assert_true(job[0].signalled && job[1].signalled);
 }
 
+/* Bits of a mask that stand for no SM of the card are left out, also when it is a few short of whole words. */
+static void masks_end_with_the_card(void **unused)
+{
+	static const unsigned sizes[] = { 1, 31, 33, 40, 143 };
+
+	for (unsigned k = 0; k < 5; k++) {
+		uint32_t *mask, count = 0;
+		unsigned number;
+
+		rig_load(sizes[k]);
+		main_init();
+		number = affinity_take();
+		mask = affinity_mask(number);
+		for (unsigned w = 0; w < TUTTI_MAX_SMS / 32; w++)
+			mask[w] = ~0u;
+		assert_true(affinity_order(number));
+		for (unsigned w = 0; w < (sizes[k] + 31) / 32; w++)
+			count += popcount32(mask[w]);
+		assert_int_equal(count, sizes[k]);
+	}
+}
+
 /* A task that is cancelled reports what it has issued, whether or not its state is kept. */
 static void cancelled_report(void **unused)
 {
@@ -418,6 +440,7 @@ int main(void)
 		RIG_TEST("TSK-01 RES-01", highest_priority),
 		RIG_TEST("TSK-01", any_bytes),
 		RIG_TEST("TSK-01 TSK-03 PERF-12", state_only_kept_if_needed),
+		RIG_TEST("TSK-04", masks_end_with_the_card),
 		RIG_TEST("TSK-01 TSK-12", cancelled_report),
 		RIG_TEST("TSK-12 SYS-08", too_late_to_cancel),
 		RIG_TEST("TSK-01 PKT-05 PERF-12", one_after_another),
