@@ -213,6 +213,7 @@ extern struct world {
 	unsigned signals, tmds, works;
 	uint32_t off[MASK_WORDS];	   /* disabled SMs */
 	uint32_t off_since[TUTTI_MAX_SMS]; /* command tail when it was disabled */
+	uint32_t off_id[TUTTI_MAX_SMS];	   /* of the last request to disable it */
 	bool in_order;			   /* the card answers in the order it was asked */
 	bool suspended, suspending, windows, lots, draining;
 	bool one_by_one; /* CTAs end one at a time, so that no SM becomes empty by chance */

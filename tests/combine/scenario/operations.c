@@ -93,9 +93,10 @@ unsigned op_enabled_sms(void)
 
 static void enable(unsigned first, unsigned n, bool on)
 {
+	uint32_t id = driver_request(TUTTI_MSG_SM_ENABLE, first, n, on);
 	unsigned i;
 
-	if (!driver_request(TUTTI_MSG_SM_ENABLE, first, n, on))
+	if (!id)
 		return;
 	for (i = first; i < first + n; i++) {
 		if (on) {
@@ -104,6 +105,7 @@ static void enable(unsigned first, unsigned n, bool on)
 			w.off[i / 32] |= 1u << (i % 32);
 			/* it counts when the firmware has taken the request */
 			w.off_since[i] = hal_host.engines.command_tail + (1u << 30);
+			w.off_id[i] = id;
 		}
 	}
 	TRACE("  SMs %u..%u %s\n", first, first + n - 1, on ? "on" : "off");
