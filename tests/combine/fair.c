@@ -144,14 +144,16 @@ static bool older(const struct job *other, const struct job *job)
 
 /*
  * While domains are held for a CGA (CGA-05), nobody else gets the card, so both wait. By score, SMs get one CTA after the
- * other, so that as many CTAs take many more visits.
+ * other, so that as many CTAs take many more visits. Who needs a whole domain waits for the last CTA in it to end, and in a
+ * crowd one ends in each visit, wherever it is.
  */
 static unsigned visits_most(void)
 {
+	bool domain = features_has(&w.scenario.allowed, F_WHOLE_DOMAIN);
 	bool groups = features_has(&w.scenario.allowed, F_CGA_CPC) || features_has(&w.scenario.allowed, F_CGA_GPC) ||
-		      features_has(&w.scenario.allowed, F_WHOLE_SM) || features_has(&w.scenario.allowed, F_WHOLE_DOMAIN);
+		      features_has(&w.scenario.allowed, F_WHOLE_SM);
 
-	return VISITS_MOST * (groups ? 2 : 1) * (features_has(&w.scenario.allowed, F_CHOICE) ? 4 : 1);
+	return VISITS_MOST * (domain ? 4 : groups ? 2 : 1) * (features_has(&w.scenario.allowed, F_CHOICE) ? 4 : 1);
 }
 
 /*
