@@ -63,20 +63,35 @@ static const uint32_t *spell_out(const uint32_t *word, unsigned *words)
 	return &fence;
 }
 
+/* Does one of these records begin something, for which its writer has to ask whether it leaves what is owed? */
+static bool begins(const uint32_t *record, const uint32_t *end)
+{
+	const uint32_t kinds = 1u << TUTTI_CMD_STATE | 1u << TUTTI_CMD_TASK | 1u << TUTTI_CMD_BLOCK | 1u << TUTTI_CMD_LAUNCH;
+
+	for (; record < end && record[0] >> 8 & 0xff; record += record[0] >> 8 & 0xff)
+		if (kinds >> (record[0] & 0xff) & 1)
+			return true;
+	return false;
+}
+
 void hal_host_written(uint32_t *end, const char *writer)
 {
+	bool asked = begins(command_ring.next, end);
 	uint32_t used;
 
 	command_ring.next = end;
 	used = command_tail() - hal_host.engines.command_head;
 	if (used > hal_host_most)
 		hal_host_most = used;
-	if (used <= COMMAND_WORDS && end < command_ring.end) {
+	writer = hal_host_writer ? hal_host_writer : writer;
+	if (used > COMMAND_WORDS || end >= command_ring.end)
+		fprintf(stderr, "command ring overrun by %s(): %u of %u words in use\n", writer, used, COMMAND_WORDS);
+	else if (asked && COMMAND_WORDS - used < COMMAND_OWED)
+		fprintf(stderr, "%s() takes what is owed to others: %u words are free\n", writer, COMMAND_WORDS - used);
+	else {
 		hal_host_writer = NULL;
 		return;
 	}
-	fprintf(stderr, "command ring overrun by %s(): %u of %u words in use\n", hal_host_writer ? hal_host_writer : writer,
-		used, COMMAND_WORDS);
 	abort();
 }
 

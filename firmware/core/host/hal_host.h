@@ -95,7 +95,10 @@ extern bool hal_host_tight;
 void hal_host_skip(uint32_t laps);
 /** hal_host_fill() - write NOPs until only @left words are free. */
 void hal_host_fill(uint32_t left);
-/** hal_host_written() - command_end() in function @writer; aborts if words were overwritten before they were taken. */
+/**
+ * hal_host_written() - command_end() in function @writer; aborts if words were overwritten before they were taken, or if
+ * something begins in words that are owed to others (COMMAND_OWED).
+ */
 void hal_host_written(uint32_t *end, const char *writer);
 extern const char *hal_host_writer; /* the caller of a function of command_ring.c; NULL if command_end() was used */
 /** hal_host_most - the largest number of words of the ring that were in use at once since boot. */
