@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* link: -Wl,--wrap=calloc -Wl,--wrap=malloc -Wl,--wrap=aligned_alloc -Wl,--wrap=realloc -Wl,--wrap=mmap -Wl,--wrap=munmap -Wl,--wrap=pthread_create */
+/* link: -Wl,--wrap=calloc -Wl,--wrap=malloc -Wl,--wrap=aligned_alloc -Wl,--wrap=realloc -Wl,--wrap=mmap -Wl,--wrap=munmap -Wl,--wrap=pthread_create -Wl,--wrap=pthread_rwlock_wrlock */
 /*
  * SYS-10: a host without memory or threads. Whichever request fails, the card is not created or does not boot, and leaves
  * nothing behind.
@@ -77,6 +77,17 @@ int __wrap_munmap(void *address, size_t bytes)
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *data)
 {
 	return fails() ? EAGAIN : __real_pthread_create(thread, attributes, start, data);
+}
+
+int __real_pthread_rwlock_wrlock(pthread_rwlock_t *lock);
+
+/* It says so if this thread has not given the lock back. */
+int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t *lock)
+{
+	int error = __real_pthread_rwlock_wrlock(lock);
+
+	assert_int_equal(error, 0);
+	return error;
 }
 
 /* ---- creation ---- */
