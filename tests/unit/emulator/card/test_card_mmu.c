@@ -298,6 +298,24 @@ static void test_overlaps(void **state)
 	munmap(pages, 16 * 4096);
 }
 
+/* A reset forgets the contexts, and also what was translated in one that has the same tables before and afterwards. */
+static void test_reset(void **state)
+{
+	struct mmu_fault fault;
+
+	map_page(tutti_pte(0x500000ull, LEAF));
+	for (unsigned i = 0; i < 4; i++) {
+		uint8_t *page = memory + 0x500000 + 4096 * i;
+
+		table(3)[tutti_va_index(VA, 0)] = tutti_pte(0x500000ull + 4096 * i, LEAF);
+		mmu_reset(card);
+		assert_null(mmu_translate(card, 1, VA, TUTTI_ACCESS_READ, NULL, &fault));
+		assert_int_equal(fault.cause, TUTTI_CAUSE_UNMAPPED);
+		mmu_context(card, 1, TABLES);
+		assert_ptr_equal(mmu_translate(card, 1, VA, TUTTI_ACCESS_READ, NULL, &fault), page);
+	}
+}
+
 /* While the link is down no memory of the host is reached, also not where it was reached before. */
 static void test_link(void **state)
 {
@@ -499,6 +517,7 @@ int main(void)
 	    {"SYS-52: blocks of a leaf of 1 GiB", test_blocks_of_a_leaf, setup, teardown, NULL},
 	    {"SYS-10: many ranges of host memory", test_many_ranges, setup, teardown, NULL},
 	    {"SYS-10: host memory that is registered twice", test_overlaps, setup, teardown, NULL},
+	    {"SYS-52: a reset forgets contexts and translations", test_reset, setup, teardown, NULL},
 	    {"SYS-15: host memory while the link is down", test_link, setup, teardown, NULL},
 	    {"SYS-11: host memory that somebody else translates", test_outside, setup, teardown, NULL},
 	    {"SYS-52: pages of which a part is registered", test_span_of_host, setup, teardown, NULL},
