@@ -42,6 +42,24 @@ static void waves_are_counted_before_their_ctas_end(void **unused)
 	rig_destroy(card);
 }
 
+/* SYS-12: whoever drives the card learns whether some wave ran, since that takes virtual time. */
+static void runs_are_told(void **unused)
+{
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 1);
+	struct tutti_task_state ends = rig_state(1, K_EMPTY, 1, 1), spins = rig_state(1, K_SPIN, 1, 1);
+
+	rig_prepare(card, 1);
+	assert_false(sm_array_run(card->array));
+	rig_launch_one(card, &ends, 0);
+	assert_true(sm_array_run(card->array));
+	rig_until(card, 0, 1);
+	assert_false(sm_array_run(card->array));
+	rig_launch_one(card, &spins, 1);
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(sm_array_run(card->array));
+	rig_destroy(card);
+}
+
 static void items_at_the_edge(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 4);
@@ -576,6 +594,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(index_of_every_cta),
 		cmocka_unit_test(waves_are_counted_before_their_ctas_end),
+		cmocka_unit_test(runs_are_told),
 		cmocka_unit_test(items_at_the_edge),
 		cmocka_unit_test(atomics_are_exact),
 		cmocka_unit_test(barrier_of_32_waves),
