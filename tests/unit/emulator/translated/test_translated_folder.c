@@ -332,6 +332,29 @@ static void without_stdin(void **state)
 	close(folder);
 }
 
+/* The same for what is opened to look into a folder that has another number. */
+static void emptied_without_stdin(void **state)
+{
+	int kept = dup(0), folder = open(home, O_RDONLY | O_DIRECTORY), work, alone;
+	const unsigned files = open_files();
+	char name[64], spare[64];
+
+	work = cache_work(folder, name);
+	alone = cache_spare(spare);
+	assert_true(work > 0 && alone > 0);
+	close(0);
+	old(work, "unit.c", 0600, 0, 1);
+	cache_work_remove(folder, work, name);
+	assert_false(is_there(folder, name));
+	old(alone, "a.so", 0600, 0, 1);
+	cache_spare_remove(alone, spare);
+	assert_int_equal(access(spare, F_OK), -1);
+	assert_int_equal(open_files(), files - 1);
+	dup2(kept, 0);
+	close(kept);
+	close(folder);
+}
+
 /* ---- without a folder ---- */
 
 static unsigned threads(void)
@@ -380,6 +403,7 @@ int main(void)
 	    {"SYS-51: folders that are not needed any more", folders_go, setup, teardown, NULL},
 	    {"SYS-51: what the report says of the folder", usage, setup, teardown, NULL},
 	    {"SYS-51: folders without a standard input", without_stdin, setup, teardown, NULL},
+	    {"SYS-51: folders are emptied without a standard input", emptied_without_stdin, setup, teardown, NULL},
 	    {"SYS-51: when there is no folder at all", nowhere, setup, teardown, NULL},
 	};
 
