@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* link: -Wl,--wrap=pread */
 /* Cached files are sealed when they are complete. They are opened only if the seal is right and nobody else could write them. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,6 +23,21 @@
 static const uint8_t code[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 static char home[64];
 static int folder;
+
+static size_t most = SIZE_MAX; /* so many bytes are read at once */
+static off_t end = MOST * 2;   /* from here on nothing can be read */
+static ssize_t end_result;
+
+ssize_t __real_pread(int file, void *to, size_t bytes, off_t at);
+ssize_t __wrap_pread(int file, void *to, size_t bytes, off_t at);
+
+ssize_t __wrap_pread(int file, void *to, size_t bytes, off_t at)
+{
+	if (at >= end)
+		return end_result;
+	bytes = bytes < most ? bytes : most;
+	return __real_pread(file, to, bytes < (size_t)(end - at) ? bytes : (size_t)(end - at), at);
+}
 
 static int setup(void **state)
 {
@@ -197,6 +213,31 @@ static void without_stdin(void **state)
 	dup2(kept, 0);
 	close(kept);
 	assert_int_equal(size_of("a.so"), 17 + SEAL);
+}
+
+/* Files may be read in pieces. One that cannot be read to its end is neither sealed nor opened. */
+static void pieces(void **state)
+{
+	struct object object = good_object();
+	unsigned files;
+
+	compile("good.so", &object);
+	file_of("a.so", 17);
+	files = open_files();
+	most = 1000;
+	assert_true(opens("good.so", sizeof(code)));
+	for (end_result = -1; end_result <= 0; end_result++) {
+		end = 2000;
+		assert_false(opens("good.so", sizeof(code)));
+		end = 10;
+		assert_false(library_seal(folder, "a.so"));
+		end = MOST * 2;
+	}
+	most = 5;
+	assert_true(library_seal(folder, "a.so"));
+	most = SIZE_MAX;
+	assert_int_equal(size_of("a.so"), 17 + SEAL);
+	assert_int_equal(open_files(), files);
 }
 
 static void copy_good(const char *name)
@@ -388,6 +429,7 @@ int main(void)
 	    {"SYS-51: what is not sealed", not_sealed, setup, teardown, NULL},
 	    {"SYS-51: files are sealed without a standard input", without_stdin, setup, teardown, NULL},
 	    {"SYS-51: a translation is of one code and one version", what_it_was_made_from, setup, teardown, NULL},
+	    {"SYS-51: files that are read in pieces", pieces, setup, teardown, NULL},
 	    {"SYS-51: damaged files are not loaded", damaged, setup, teardown, NULL},
 	    {"SYS-51: files of others are not trusted", trusted, setup, teardown, NULL},
 	    {"SYS-51: no place for the source", no_place_for_the_source, setup, teardown, NULL},
