@@ -17,7 +17,7 @@
 #define MAGIC 0x54455354u
 
 enum { OP_COMMANDS = 1, OP_TIMER, OP_ILLEGAL, OP_SPIN, OP_LOAD, OP_STORE, OP_BREAK, OP_ENABLE, OP_HALT, OP_PEEK, OP_POKE,
-       OP_NO_HANDLER, OP_MARK, OP_JUMP, OP_BUSY, OP_MARK_HALT, OP_WFI };
+       OP_NO_HANDLER, OP_MARK, OP_JUMP, OP_BUSY, OP_MARK_HALT, OP_WFI, OP_MIE };
 
 static uint32_t commands[1024] __attribute__((aligned(64)));
 static struct tutti_event events[64] __attribute__((aligned(64)));
@@ -144,6 +144,9 @@ static void script(void)
 		COPY[0] = 0;
 		__asm__ volatile("csrw mie, %0\n wfi" : : "r"(w[0]) : "memory");
 		COPY[0] = 1;
+		break;
+	case OP_MIE:
+		__asm__ volatile("csrw mie, %0" : : "r"(w[0]) : "memory");
 		break;
 	case OP_JUMP:
 		((void (*)(void))w[0])();
