@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
 /* SM-to-SM access: sizes, atomics, errors by source and target, exit order, reuse of ids, linear memory. */
 #include <stdio.h>
 
+#include "lock_check.h"
 #include "sm_cga_rig.h"
 
 #define DSMEM(rank, offset) (TUTTI_WAVE_DSMEM + ((uint64_t)(rank) << 24) + (offset))
