@@ -61,6 +61,39 @@ static void calibration_finds_the_energies(void **state)
 	rig_close(rig);
 }
 
+/* The queue that is next, and how much memory of the host is allocated with it. */
+static uint64_t taken(struct rig *rig, uint32_t *id)
+{
+	struct tutti_queue *queue;
+	struct tutti_pool pool;
+
+	assert_int_equal(tutti_queue_create(rig->device, NULL, &queue), 0);
+	*id = queue->id;
+	assert_int_equal(tutti_memory_pool(rig->device, TUTTI_MEMORY_SYSTEM, &pool), 0);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	return pool.used;
+}
+
+/* Queue, signal and memory are given back. */
+static void calibration_leaves_nothing(void **state)
+{
+	struct rig *rig = rig_deterministic(energy_card);
+	struct tutti_weights weights;
+	struct tutti_executable *code;
+	uint32_t before, after;
+	uint64_t used;
+
+	assert_int_equal(tutti_executable_load_file(rig->device, rig_out("tools/kernels.tco"), &code, NULL), 0);
+	used = taken(rig, &before);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(tutti_calibrate(rig->device, code, 1, &weights), 0);
+		assert_int_equal(taken(rig, &after), used);
+		assert_int_equal(after, before);
+	}
+	tutti_executable_destroy(code);
+	rig_close(rig);
+}
+
 static void files_are_checked(void **state)
 {
 	static const char *const bad[] = { "power nothing 3\n", "remaining waves\n", "power move 16777216\n", "power move 3 4\n",
@@ -170,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		{ "RES-13, RES-14, SYS-41: calibration finds the energies", calibration_finds_the_energies, NULL, NULL, NULL },
+		{ "RES-13: calibration leaves nothing behind", calibration_leaves_nothing, NULL, NULL, NULL },
 		{ "RES-14: files of weights are checked", files_are_checked, NULL, NULL, NULL },
 		{ "RES-13: a card without counters says so", no_counters, NULL, NULL, NULL },
 		{ "RES-14, SYS-41: power spreads the heat", power_spreads_the_heat, NULL, NULL, NULL },
