@@ -12,6 +12,9 @@
 
 #include <cmocka.h>
 
+#include "transport/card_plugin.h"
+#undef TUTTI_CARD_PLUGIN_SYMBOL
+#define TUTTI_CARD_PLUGIN_SYMBOL "card_that_is_not_linked"
 #include "transport/card_plugin.c"
 
 #include "tutti.h"
@@ -129,10 +132,26 @@ static void versions(void **state)
 	assert_non_null(strstr(heard, "reasons"));
 }
 
+/* It is looked for until it has been found, and is then the same one for all who ask. */
+static void asked_again(void **state)
+{
+	present = NULL;
+	assert_null(card_plugin());
+	assert_int_equal(loadings, 0);
+	looks = 0;
+	present = "/lib/" TUTTI_CARD_PLUGIN_FILE;
+	for (unsigned i = 0; i < 3; i++)
+		assert_ptr_equal(card_plugin(), &table);
+	assert_int_equal(loadings, 1);
+	assert_int_equal(pthread_mutex_trylock(&lock), 0); /* nobody keeps others from asking */
+	assert_int_equal(pthread_mutex_unlock(&lock), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 	    {"SYS-06: where the plug-in is looked for", places, setup, NULL, NULL},
+	    {"SYS-06: the plug-in is loaded once", asked_again, setup, NULL, NULL},
 	    {"SYS-06: which plug-in is refused", versions, setup, NULL, NULL},
 	};
 
