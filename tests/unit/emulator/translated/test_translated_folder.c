@@ -11,6 +11,9 @@
 
 #include "translated_home.h"
 
+#define KEPT	  512u  /* files */
+#define LOOKED_AT 2048u /* files, each time */
+
 static bool full;    /* no more folders can be made for a while */
 static bool another; /* whose files are there is another user's */
 static bool secure;  /* the program has more rights than its user */
@@ -221,6 +224,51 @@ static void bytes_kept(void **state)
 	assert_int_equal(open_files(), files);
 }
 
+/* How many of so many files are there, of which number 0 was used last, number 1 before it? */
+static unsigned left_of(int folder, unsigned files, unsigned *newest)
+{
+	unsigned left = 0;
+
+	*newest = 0;
+	for (unsigned i = 0; i < files; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "%u.so", i);
+		left += is_there(folder, name);
+		*newest += i < KEPT && is_there(folder, name);
+	}
+	return left;
+}
+
+/* 512 files are kept, those that were used last. Of very many, only a part is looked at each time. */
+static void files_kept(void **state)
+{
+	int folder = open(home, O_RDONLY | O_DIRECTORY);
+	const unsigned files = 2100;
+	unsigned newest;
+
+	for (unsigned i = 0; i < files; i++) {
+		unsigned n = i * 7919 % files; /* in no order */
+		const struct timespec used = {.tv_sec = 1000000 - n}, times[2] = {used, used};
+		char name[16];
+		int file;
+
+		snprintf(name, sizeof(name), "%u.so", n);
+		file = openat(folder, name, O_CREAT | O_WRONLY, 0600);
+		assert_int_equal(futimens(file, times), 0);
+		close(file);
+	}
+	cache_bound(folder);
+	assert_int_equal(left_of(folder, files, &newest), files - LOOKED_AT + KEPT);
+	assert_int_equal(newest, KEPT);
+	for (unsigned i = 0; i < 2; i++) {
+		cache_bound(folder);
+		assert_int_equal(left_of(folder, files, &newest), KEPT);
+		assert_int_equal(newest, KEPT);
+	}
+	close(folder);
+}
+
 /*
  * The folder of a single process, and those that compilers work in, are removed with all that they hold, and at once if they
  * cannot be opened.
@@ -399,6 +447,7 @@ int main(void)
 	    {"SYS-51: when the cache folder is not trusted", trust, setup, teardown, NULL},
 	    {"SYS-51: files and folders of other users", others, setup, teardown, NULL},
 	    {"SYS-51: what crashes have left is removed", left_behind, setup, teardown, NULL},
+	    {"SYS-51: how many files are kept", files_kept, setup, teardown, NULL},
 	    {"SYS-51: how much is kept", bytes_kept, setup, teardown, NULL},
 	    {"SYS-51: folders that are not needed any more", folders_go, setup, teardown, NULL},
 	    {"SYS-51: what the report says of the folder", usage, setup, teardown, NULL},
