@@ -245,6 +245,9 @@ static inline uint64_t *rig_context(struct tutti_card *card, uint32_t asid)
 	return rig_map(card, asid, DATA, 65536, RW);
 }
 
+/* For the next card: so many CGAs in a GPC; 0: 32. */
+static uint32_t rig_ids;
+
 /* GPCs of 8 SMs, of 32 on the largest cards. */
 static inline void rig_gpcs(struct tutti_discovery *limits)
 {
@@ -256,7 +259,7 @@ static inline void rig_gpcs(struct tutti_discovery *limits)
 		gpc->first_sm = (uint16_t)first;
 		gpc->sms = (uint16_t)(limits->sms - first < size ? limits->sms - first : size);
 	}
-	limits->cga_ids = 32;
+	limits->cga_ids = rig_ids ? rig_ids : 32;
 	limits->cga_ctas = 16;
 	limits->lmem_slots = 8;
 	limits->lmem_slot_bytes = 4096;

@@ -255,6 +255,37 @@ static void many_wave_slots(void **unused)
 	teardown(NULL);
 }
 
+static unsigned routes_of(unsigned sm)
+{
+	const uint64_t *busy = card->array->sm_cga[sm].busy;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < 4; i++)
+		n += (unsigned)__builtin_popcountll(busy[i]);
+	return n;
+}
+
+/* As many CGAs as there can be have a route of their own in the same SM, until they are flushed. */
+static void many_ids(void **unused)
+{
+	rig_ids = 256;
+	setup(NULL);
+	rig_ids = 0;
+	cga_state(0, C_RING, 512, 2, 1);
+	for (unsigned id = 0; id < 256; id++) {
+		assert_int_equal(cga_launch_one(0, 0, id, 1, 3), 0);
+		rig_until(card, 0, 2 * (id + 1));
+		assert_int_equal(routes_of(0), id + 1);
+		assert_int_equal(routes_of(1), id + 1);
+	}
+	for (unsigned id = 256; id--;) {
+		assert_int_equal(sm_array_flush(card->array, 0, id, ALL), 0);
+		assert_int_equal(routes_of(0), id);
+	}
+	assert_int_equal(card->cga_faults + card->faults, 0);
+	teardown(NULL);
+}
+
 /* A killed CGA leaves nothing in its SMs' tables and does not keep its context: there are more rounds than room. */
 static void killed_ones_leave(void **unused)
 {
@@ -484,6 +515,7 @@ static const struct CMUnitTest tests[] = {
 	CASE("CGA-26, TSK-12: a CGA that is killed before it begins leaves others alone", killed_before_its_start),
 	CASE("CGA-26, TSK-12: killed CGAs leave nothing behind", killed_ones_leave),
 	CASE("CGA-26: flushes of what does not exist", flush_of_nothing),
+	{"CGA-26: 256 CGAs in one SM", many_ids, NULL, NULL, NULL},
 	{"CGA-24: CGAs on SMs of 128 wave slots", many_wave_slots, NULL, NULL, NULL},
 	CASE("CGA-24: a CTA without a CGA reaches nobody, whoever was there before", alone_after_a_cga),
 	CASE("CGA-26: a reset frees all ids", reset_while_they_run),
