@@ -98,8 +98,6 @@ static enum core_stop core_run(struct core *core, struct core_trap *trap)
 	uint32_t injected = core->injected;
 	enum core_stop stop = CORE_DEAD;
 
-	if (core->dead)
-		return CORE_HALTED;
 	/* run() is called because the event ring is not empty, so that mip.MEIP is set */
 	if (core->waits && !(cpu_machine(core->cpu)->mie & MIE_MEIE))
 		return CORE_WAITS;
@@ -107,7 +105,6 @@ static enum core_stop core_run(struct core *core, struct core_trap *trap)
 	core->injected = 0;
 	if (!injected || vector(core, trap, injected - 1, 0))
 		stop = execute(core, trap);
-	core->dead = stop == CORE_DEAD || stop == CORE_HALTED;
 	return stop;
 }
 
@@ -135,7 +132,6 @@ static int core_create(struct tutti_card *card, struct core **out)
 	if (!core)
 		return -ENOMEM;
 	core->card = card;
-	core->dead = true;
 	*out = core;
 	return 0;
 }
@@ -161,13 +157,12 @@ static int core_reset(struct core *core, uint32_t entry)
 	int error;
 
 	cpu_destroy(core->cpu);
-	*core = (struct core){ .card = core->card, .dead = true };
+	*core = (struct core){ .card = core->card };
 	error = cpu_create(&config, &core->cpu);
 	if (error)
 		return error;
 	cpu_cost(core->cpu, &core_cost);
 	core->regs.pc = entry;
-	core->dead = false;
 	core_translate(core);
 	core_count(core, core->card->counting);
 	return 0;

@@ -9,7 +9,6 @@
 /**
  * struct core - the soft core of a card.
  * @cpu: NULL until the first reset
- * @dead: it must not run any more, or has never been reset
  * @halted: the firmware has written TUTTI_REG_HALT in this run
  * @trapped: the handler that the newest trap went to, 0 = none yet; a second one that goes there kills the core
  * @waits: it has executed wfi
@@ -21,7 +20,6 @@ struct core {
 	struct tutti_card *card;
 	struct cpu *cpu;
 	struct cpu_regs regs;
-	bool dead;
 	bool halted;
 	bool waits;
 	uint32_t trapped;
