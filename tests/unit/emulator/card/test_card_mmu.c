@@ -345,14 +345,12 @@ static void *outside_memory(void *context, uint64_t bus, uint64_t bytes)
 									       : NULL;
 }
 
-static void test_outside(void **state)
+/* A card whose context 1 maps pages @first to @last of a block to that memory and what lies around it. */
+static struct tutti_card *outside_card(unsigned first, unsigned last)
 {
 	struct tutti_card_config config = config_small(TUTTI_CARD_DETERMINISTIC);
-	const uint64_t block = VA & ~0x1fffffull;
 	struct tutti_card *other;
-	struct mmu_fault fault;
-	struct mmu_span span;
-	uint64_t extent, *tables;
+	uint64_t *tables;
 
 	config.host_memory = outside_memory;
 	assert_int_equal(tutti_card_create(&config, &other), 0);
@@ -360,9 +358,41 @@ static void test_outside(void **state)
 	memset(tables, 0, 4 * 4096);
 	for (unsigned i = 0; i < 3; i++)
 		tables[512 * i + tutti_va_index(VA, 3 - i)] = tutti_pte((uint64_t)TABLES + 4096 * (i + 1), TUTTI_PTE_V);
-	for (unsigned i = 0; i < 6; i++)
+	for (unsigned i = first; i <= last; i++)
 		tables[512 * 3 + i] = tutti_pte(TUTTI_BUS_HOST + 0x4000 + 4096 * i, LEAF);
 	mmu_context(other, 1, TABLES);
+	return other;
+}
+
+/* Pages that he gives as one are found as one. */
+static void test_outside_whole(void **state)
+{
+	const uint64_t block = VA & ~0x1fffffull;
+	struct tutti_card *other = outside_card(1, 4);
+	struct mmu_fault fault;
+	struct mmu_span span;
+	uint64_t extent;
+
+	outside.most = 4 * 4096;
+	for (unsigned i = 1; i <= 4; i++) {
+		assert_true(mmu_span(other, 1, block + 4096 * i + 5, TUTTI_ACCESS_READ, &span, &fault));
+		assert_int_equal(span.first, block + 4096);
+		assert_int_equal(span.bytes, 4 * 4096);
+		assert_ptr_equal(span.host, outside.memory + 3);
+		assert_non_null(mmu_translate(other, 1, block + 4096 * i + 5, TUTTI_ACCESS_READ, &extent, &fault));
+		assert_int_equal(extent, (5 - i) * 4096 - 5);
+	}
+	tutti_card_destroy(other);
+}
+
+static void test_outside(void **state)
+{
+	const uint64_t block = VA & ~0x1fffffull;
+	struct tutti_card *other = outside_card(0, 5);
+	struct mmu_fault fault;
+	struct mmu_span span;
+	uint64_t extent;
+
 	for (outside.most = 4096; outside.most <= 4 * 4096; outside.most += 3 * 4096) {
 		for (unsigned i = 0; i < 2; i++) {
 			uint8_t *p = mmu_translate(other, 1, block + 2 * 4096 + 5, TUTTI_ACCESS_WRITE, &extent, &fault);
@@ -519,6 +549,7 @@ int main(void)
 	    {"SYS-10: host memory that is registered twice", test_overlaps, setup, teardown, NULL},
 	    {"SYS-52: a reset forgets contexts and translations", test_reset, setup, teardown, NULL},
 	    {"SYS-15: host memory while the link is down", test_link, setup, teardown, NULL},
+	    {"SYS-11: pages that somebody else translates together", test_outside_whole, setup, teardown, NULL},
 	    {"SYS-11: host memory that somebody else translates", test_outside, setup, teardown, NULL},
 	    {"SYS-52: pages of which a part is registered", test_span_of_host, setup, teardown, NULL},
 	    {"SYS-52: large leaves, rights of tables and leaves, old translations", test_odd_leaves, setup, teardown,
