@@ -22,6 +22,7 @@ static uint64_t clock_true(void)
 #include <x86intrin.h>
 
 #define ANCHOR_NS 1000000u
+#define UNDISTURBED 20000u /* ticks, some microseconds: nothing came between the readings of both clocks */
 #define RATE_SHIFT 32
 #define RATE_NONE 0ull
 #define RATE_UNUSABLE 1ull
@@ -40,11 +41,16 @@ static bool tsc_is_steady(void)
 	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
 }
 
-/* Read the true clock. If the last reading is long enough ago, measure the rate over the time since then. */
-static uint64_t settle(uint64_t tsc)
+/*
+ * Read the true clock. If the last reading is long enough ago, measure the rate over the time since then. A thread that lost
+ * its processor between the readings of the two clocks learns nothing of how they belong together, and tries again next time.
+ */
+static uint64_t settle(void)
 {
-	uint64_t ns = clock_true();
+	uint64_t before = __rdtsc(), ns = clock_true(), tsc = __rdtsc();
 
+	if (tsc - before > UNDISTURBED)
+		return ns;
 	if (anchor.tsc && tsc > anchor.tsc && ns - anchor.ns > ANCHOR_NS / 2) {
 		uint64_t ticks = tsc - anchor.tsc;
 
@@ -72,7 +78,7 @@ uint64_t card_clock(void)
 	tsc = __rdtsc();
 	ns = (uint64_t)(((unsigned __int128)(tsc - anchor.tsc) * now) >> RATE_SHIFT);
 	if (unlikely(now == RATE_NONE || !anchor.tsc || ns > ANCHOR_NS))
-		ns = settle(tsc);
+		ns = settle();
 	else
 		ns += anchor.ns;
 	/* Time must not go back, though a new anchor may be a little earlier than what the old one predicted. */

@@ -19,12 +19,15 @@
 
 static uint64_t time_now; /* ns */
 static unsigned readings;
+static uint64_t lost_before, lost_after; /* ns without a processor, before and after the host's clock is read */
 static int steady; /* does the counter go at the same speed all the time? */
 
 static int read_clock(struct timespec *t)
 {
-	time_now += readings++ * 37 % (LATE + 1);
+	time_now += readings++ * 37 % (LATE + 1) + lost_before;
 	*t = (struct timespec){(time_t)(time_now / 1000000000u), (long)(time_now % 1000000000u)};
+	time_now += lost_after;
+	lost_before = lost_after = 0;
 	return 0;
 }
 
@@ -37,6 +40,7 @@ static int setup(void **state)
 {
 	time_now = 5000000000u;
 	readings = 0;
+	lost_before = lost_after = 0;
 	steady = 1;
 #if defined(__x86_64__)
 	rate = 0;
@@ -59,6 +63,21 @@ static void agrees(void **state)
 		assert_in_range(clock, before - 4 * LATE, time_now + 4 * LATE);
 		assert_true(clock >= last);
 		last = clock;
+	}
+}
+
+/* A thread that loses its processor while it reads the host's clock does not take the time that it has lost for its own. */
+static void lost_time(void **state)
+{
+	for (unsigned i = 0; i < 20000; i++) {
+		uint64_t before, clock;
+
+		time_now += 100 + (uint64_t)i * 7919 % 4000;
+		if (i % 64 == 0)
+			*(i / 64 % 2 ? &lost_before : &lost_after) = 20000 + (uint64_t)i * 1000;
+		before = time_now;
+		clock = card_clock();
+		assert_in_range(clock, before - 4 * LATE, time_now + 4 * LATE);
 	}
 }
 
@@ -93,6 +112,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 	    {"SYS-12: it agrees with the host's", agrees, setup, NULL, NULL},
+	    {"SYS-12: time that a thread has lost", lost_time, setup, NULL, NULL},
 	    {"SYS-12: the host's is seldom read", seldom_read, setup, NULL, NULL},
 	    {"SYS-12: a counter whose speed changes", unsteady, setup, NULL, NULL},
 	};
