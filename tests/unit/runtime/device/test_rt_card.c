@@ -164,6 +164,10 @@ static void times(void **state)
 {
 	now = 1000000000;
 	device->known.timer_hz = 250000000; /* four nanoseconds a tick */
+	device->status->heartbeat_time = 0; /* there is no heartbeat yet: the card has only begun */
+	assert_int_equal(tutti_device_time(device), 0);
+	now += 400;
+	assert_int_equal(tutti_device_time(device), 100);
 	device->status->heartbeat_time = 5000;
 	assert_int_equal(tutti_device_time(device), 5000);
 	now += 400;
