@@ -15,11 +15,11 @@
 #define ASID 4u
 #define QUEUES 6u
 #define RING 64u
-#define RING_AT 0x10000000ull
-#define TMD_AT 0x50000000ull
-#define KERNEL_AT 0x30000000ull
-#define MASK_AT 0x60000000ull
-#define SIGNAL_AT 0x40000000ull
+#define RING_AT 0x2110000000ull
+#define TMD_AT 0x2150000000ull
+#define KERNEL_AT 0x2130000000ull
+#define MASK_AT 0x2160000000ull
+#define SIGNAL_AT 0x2140000000ull
 #define TASKS 400u
 
 /* a task, and how far it has come */

@@ -12,8 +12,8 @@
 #define RING 64u
 #define ENTRIES 512u /* packets a queue may see in one life */
 #define ASID 4u
-#define RING_AT 0x10000000ull
-#define INDEX_AT 0x20000000ull
+#define RING_AT 0x1010000000ull
+#define INDEX_AT 0x1020000000ull
 #define KERNEL_AT 0x2130000000ull
 #define SIGNAL_AT 0x3240000000ull
 #define FILL_AT 0x100000000000ull

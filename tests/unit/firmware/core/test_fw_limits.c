@@ -7,8 +7,8 @@
 #include "fw_rig.h"
 
 #define ASID 4u
-#define KERNEL_AT 0x30000000ull
-#define KERNARG_AT 0x40000000ull
+#define KERNEL_AT 0x2130000000ull
+#define KERNARG_AT 0x2140000000ull
 
 static union tutti_packet ring[TUTTI_MAX_QUEUES][64];
 

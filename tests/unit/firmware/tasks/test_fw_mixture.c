@@ -15,7 +15,7 @@
 
 #define JOBS 400u
 #define TMD_AT 0x4350000000ull
-#define MASK_AT 0x60000000ull
+#define MASK_AT 0x5460000000ull
 #define MASK_BYTES 256u
 
 struct job {
