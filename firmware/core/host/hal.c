@@ -63,7 +63,7 @@ static const uint32_t *spell_out(const uint32_t *word, unsigned *words)
 	return &fence;
 }
 
-/* Does one of these records begin something, for which its writer has to ask whether it leaves what is owed? */
+/* Does one of these records start something new? Its writer must leave those words free that are owed to others. */
 static bool begins(const uint32_t *record, const uint32_t *end)
 {
 	const uint32_t kinds = 1u << TUTTI_CMD_STATE | 1u << TUTTI_CMD_TASK | 1u << TUTTI_CMD_BLOCK | 1u << TUTTI_CMD_LAUNCH;
@@ -76,22 +76,21 @@ static bool begins(const uint32_t *record, const uint32_t *end)
 
 void hal_host_written(uint32_t *end, const char *writer)
 {
-	bool asked = begins(command_ring.next, end);
+	bool begun = begins(command_ring.next, end), overrun;
 	uint32_t used;
 
 	command_ring.next = end;
 	used = command_tail() - hal_host.engines.command_head;
 	if (used > hal_host_most)
 		hal_host_most = used;
-	writer = hal_host_writer ? hal_host_writer : writer;
-	if (used > COMMAND_WORDS || end >= command_ring.end)
-		fprintf(stderr, "command ring overrun by %s(): %u of %u words in use\n", writer, used, COMMAND_WORDS);
-	else if (asked && COMMAND_WORDS - used < COMMAND_OWED)
-		fprintf(stderr, "%s() takes what is owed to others: %u words are free\n", writer, COMMAND_WORDS - used);
-	else {
+	overrun = used > COMMAND_WORDS || end >= command_ring.end;
+	if (!overrun && !(begun && command_free() < COMMAND_OWED)) {
 		hal_host_writer = NULL;
 		return;
 	}
+	fprintf(stderr, "command ring %s by %s(): %u of %u words in use\n",
+		overrun ? "overrun" : "filled with words that are owed to others", hal_host_writer ? hal_host_writer : writer,
+		used, COMMAND_WORDS);
 	abort();
 }
 
