@@ -119,11 +119,12 @@ FUZZ_SECONDS ?= 10
 check-programs: all $(T)/combine/combine $(T)/combine/combine-image $(UNIT_BINS) $(INTEGRATION_BINS) $(TEST_KERNELS) $(TEST_RAW) $(TARGET_TESTS) $(LOAD_FILES)
 check-build: check-programs $(FUZZ_BINS) check-asan-build
 
-# One prove, so that the closing line counts everything. The guests take longest, so they begin. What no rule names comes
-# when all else has ended, one after the other: tests that measure time.
+# One prove, so that the closing line counts everything. The guests take longest, so they begin first. Tests that measure
+# time are named by no rule: prove runs these at the end, one after the other.
 TEST_JOBS ?= 2
 GUEST_TESTS = $(addprefix tests/vm/,check_calls.sh check_recovery.sh check_others.sh power.sh)
-BESIDE = tests/model/check.sh $(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(INTEGRATION_BINS) $(ASAN_BINS) tests/lint.sh tests/fuzz/run.sh
+BESIDE = tests/model/check.sh $(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(INTEGRATION_BINS) $(ASAN_BINS) tests/lint.sh \
+	tests/fuzz/run.sh
 comma := ,
 any_of = {$(subst $(eval) ,$(comma),$(strip $(1)))}
 check: check-build vm-build

@@ -23,7 +23,7 @@ uint64_t tutti_device_time(struct tutti_device *device)
 		time = tutti_load_acquire(&status->heartbeat_time);
 	while (time != tutti_load_acquire(&status->heartbeat_time)); /* the firmware writes it in two halves */
 	now = time_ns();
-	if (time != last->beat_time || !last->host_ns) { /* before the first heartbeat its time is 0, too */
+	if (time != last->beat_time || !last->host_ns) { /* the first call may come before the first heartbeat, when both are 0 */
 		last->beat_time = time;
 		last->host_ns = now;
 	}

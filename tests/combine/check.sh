@@ -56,7 +56,7 @@ also=(30543                       # splits a CTA
       60126179                    # the first in line for a shape is destroyed
       60256901                    # room for the first task in the visit in which the last has its chance
       62190505                    # an independent kernel of a condensed packet waits for a slot
-      84011018                    # a CGA that needs a whole domain is held for in vain twice, as CTAs end one at a time
+      84011018                    # SMs are held twice in vain for a CGA that needs a whole domain, as CTAs end one at a time
       63022945                    # SMs that are disabled twice, when the first request is answered after the second was made
       56006229)                   # queues take descriptors and buffers from each other
 exec "${TUTTI_OUT:-build}/tests/combine/${1:-combine}" --seed 22000001 --count "${COMBINE_COUNT:-4000}" "${also[@]/#/--also=}" \

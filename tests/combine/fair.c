@@ -144,8 +144,8 @@ static bool older(const struct job *other, const struct job *job)
 
 /*
  * While domains are held for a CGA (CGA-05), nobody else gets the card, so both wait. By score, SMs get one CTA after the
- * other, so that as many CTAs take many more visits. Who needs a whole domain waits for the last CTA in it to end, and in a
- * crowd one ends in each visit, wherever it is.
+ * other, so that as many CTAs take many more visits. A CGA that needs a whole domain waits until the last CTA there has
+ * ended, while in a crowd only one CTA of the whole card ends in each visit.
  */
 static unsigned visits_most(void)
 {
@@ -230,7 +230,7 @@ static void passed_over(struct job *job)
 	if (!lower && !equal)
 		return;
 	/*
-	 * In throttle mode others go first (TSK-07). A task with many CTAs on the SMs that it may use waits for its own CTAs.
+	 * In throttle mode other tasks go first (TSK-07). A task that has many CTAs on the SMs it may use waits for these.
 	 * A CGA may need SMs whose CTAs wait for their children; if these never start, their own visits are too many.
 	 */
 	job->visits += fair_counts_visits() && 2 * job->told < open_sms(job) && !(job->cga[0].kind && card_parents_wait());

@@ -22,7 +22,7 @@ static uint64_t clock_true(void)
 #include <x86intrin.h>
 
 #define ANCHOR_NS 1000000u
-#define UNDISTURBED 20000u /* ticks, some microseconds: nothing came between the readings of both clocks */
+#define UNDISTURBED 20000u /* ticks, some microseconds: the most between readings of the two clocks that belong together */
 #define RATE_SHIFT 32
 #define RATE_NONE 0ull
 #define RATE_UNUSABLE 1ull
@@ -42,8 +42,8 @@ static bool tsc_is_steady(void)
 }
 
 /*
- * Read the true clock. If the last reading is long enough ago, measure the rate over the time since then. A thread that lost
- * its processor between the readings of the two clocks learns nothing of how they belong together, and tries again next time.
+ * Read the true clock. If the last reading is long enough ago, measure the rate over the time since then. If the
+ * thread lost its processor between the readings of the two clocks, they do not belong together; the next call tries again.
  */
 static uint64_t settle(void)
 {

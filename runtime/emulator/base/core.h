@@ -30,7 +30,7 @@ struct core_trap {
  * RTL model can take the place of the emulator.
  * @reset: clear all registers and set the pc to @entry; memory is the card's (card->local and so on)
  * @run: execute until one of the reasons of enum core_stop, for 2^20 instructions at most; on CORE_DEAD @trap says why.
- *	Only after @reset, and not again after CORE_HALTED or CORE_DEAD
+ *	It is called only after @reset, and not again once it has returned CORE_HALTED or CORE_DEAD
  * @trap: make the next instruction trap with @cause
  * @reg: read integer register 0 to 31, or the pc as register 32
  * @instructions: number of instructions executed since reset, exact

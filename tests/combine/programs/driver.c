@@ -98,7 +98,7 @@ static void replied(const struct tutti_message *m, const struct tutti_message *r
 	case TUTTI_MSG_SM_ENABLE:
 		for (uint64_t i = request->arg[0]; i < request->arg[0] + request->arg[1] && !request->arg[2];
 		     i++)
-			if (w.off_id[i] == m->id) /* one before may be answered late, after it was enabled again */
+			if (w.off_id[i] == m->id) /* an earlier request may be answered after the SM was enabled again */
 				w.off_since[i] = hal_host.engines.command_tail;
 		break;
 	case TUTTI_MSG_TASK_CANCEL:

@@ -61,7 +61,7 @@ static void calibration_finds_the_energies(void **state)
 	rig_close(rig);
 }
 
-/* The queue that is next, and how much memory of the host is allocated with it. */
+/* Return: bytes of host memory that are in use while there is one more queue; @id: the number which that queue gets */
 static uint64_t taken(struct rig *rig, uint32_t *id)
 {
 	struct tutti_queue *queue;
@@ -74,7 +74,7 @@ static uint64_t taken(struct rig *rig, uint32_t *id)
 	return pool.used;
 }
 
-/* Queue, signal and memory are given back. */
+/* Calibration gives back its queue, its signal and its memory. */
 static void calibration_leaves_nothing(void **state)
 {
 	struct rig *rig = rig_deterministic(energy_card);

@@ -245,7 +245,7 @@ static inline uint64_t *rig_context(struct tutti_card *card, uint32_t asid)
 	return rig_map(card, asid, DATA, 65536, RW);
 }
 
-/* For the next card: so many CGAs in a GPC; 0: 32. */
+/* How many CGAs the next card can have in a GPC; 0 means 32. */
 static uint32_t rig_ids;
 
 /* GPCs of 8 SMs, of 32 on the largest cards. */

@@ -49,7 +49,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* It is off by no more than late readings of the host's clock explain, however often it is read, and never goes back. */
+/* The clock is never off by more than the host takes to read its own, however often it is read, and it never goes back. */
 static void agrees(void **state)
 {
 	uint64_t last = 0;
@@ -66,7 +66,7 @@ static void agrees(void **state)
 	}
 }
 
-/* A thread that loses its processor while it reads the host's clock does not take the time that it has lost for its own. */
+/* The clock stays right when a thread loses its processor for a while just before or after it reads the host's clock. */
 static void lost_time(void **state)
 {
 	for (unsigned i = 0; i < 20000; i++) {
@@ -81,7 +81,7 @@ static void lost_time(void **state)
 	}
 }
 
-/* Between two readings of the host's clock there is nearly a millisecond, once the speed of the counter is known. */
+/* Once the speed of the counter is known, the host's clock is read about once in a millisecond. */
 static void seldom_read(void **state)
 {
 	for (unsigned i = 0; i < 2000; i++, time_now += 1000)

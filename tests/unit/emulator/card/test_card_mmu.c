@@ -329,7 +329,7 @@ static void test_link(void **state)
 	assert_int_equal(host_extent((uint64_t)page), 4096);
 }
 
-/* Who attaches the card may translate by himself, as much at once as he likes, to memory that is aligned to nothing. */
+/* A program that attaches a card may translate bus addresses itself, many pages at once, to memory of any alignment. */
 static struct {
 	uint64_t most, bus, bytes;
 	unsigned calls;
@@ -364,7 +364,7 @@ static struct tutti_card *outside_card(unsigned first, unsigned last)
 	return other;
 }
 
-/* Pages that he gives as one are found as one. */
+/* Pages that are translated together, as one range, are also found as one range. */
 static void test_outside_whole(void **state)
 {
 	const uint64_t block = VA & ~0x1fffffull;

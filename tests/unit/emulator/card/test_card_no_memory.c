@@ -81,7 +81,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 
 int __real_pthread_rwlock_wrlock(pthread_rwlock_t *lock);
 
-/* It says so if this thread has not given the lock back. */
+/* It fails if this thread still holds the lock. */
 int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
 	int error = __real_pthread_rwlock_wrlock(lock);

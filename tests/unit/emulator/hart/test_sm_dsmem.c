@@ -265,7 +265,7 @@ static unsigned routes_of(unsigned sm)
 	return n;
 }
 
-/* As many CGAs as there can be have a route of their own in the same SM, until they are flushed. */
+/* An SM can be part of 256 CGAs at once, the most there can be. Each has a route of its own there until it is flushed. */
 static void many_ids(void **unused)
 {
 	rig_ids = 256;

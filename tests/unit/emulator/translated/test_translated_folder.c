@@ -11,8 +11,8 @@
 
 #include "translated_home.h"
 
-#define KEPT	  512u  /* files */
-#define LOOKED_AT 2048u /* files, each time */
+#define KEPT	  512u  /* files that stay */
+#define LOOKED_AT 2048u /* files that one call of cache_bound() looks at */
 
 static bool full;    /* no more folders can be made for a while */
 static bool another; /* whose files are there is another user's */
@@ -224,7 +224,7 @@ static void bytes_kept(void **state)
 	assert_int_equal(open_files(), files);
 }
 
-/* How many of so many files are there, of which number 0 was used last, number 1 before it? */
+/* Return: how many of @files files are left; @newest: how many of the KEPT that were used last, which have the lowest numbers */
 static unsigned left_of(int folder, unsigned files, unsigned *newest)
 {
 	unsigned left = 0;
@@ -240,7 +240,7 @@ static unsigned left_of(int folder, unsigned files, unsigned *newest)
 	return left;
 }
 
-/* 512 files are kept, those that were used last. Of very many, only a part is looked at each time. */
+/* The 512 files that were used last are kept. If there are very many, each call looks at a part of them. */
 static void files_kept(void **state)
 {
 	int folder = open(home, O_RDONLY | O_DIRECTORY);
@@ -380,7 +380,7 @@ static void without_stdin(void **state)
 	close(folder);
 }
 
-/* The same for what is opened to look into a folder that has another number. */
+/* The same when it is the descriptor for listing a folder that gets number 0. */
 static void emptied_without_stdin(void **state)
 {
 	int kept = dup(0), folder = open(home, O_RDONLY | O_DIRECTORY), work, alone;

@@ -24,8 +24,8 @@ static const uint8_t code[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 static char home[64];
 static int folder;
 
-static size_t most = SIZE_MAX; /* so many bytes are read at once */
-static off_t end = MOST * 2;   /* from here on nothing can be read */
+static size_t most = SIZE_MAX; /* the most bytes that one pread() gives */
+static off_t end = MOST * 2;   /* pread() from this offset on returns end_result */
 static ssize_t end_result;
 
 ssize_t __real_pread(int file, void *to, size_t bytes, off_t at);

@@ -245,7 +245,7 @@ static void blocks_of_the_dead(void **unused)
 	assert_int_equal(started[FW_BLOCKS] + started[FW_BLOCKS + 1], 4);
 }
 
-/* A packet is not taken for the same as the one before the last, when its block has another one's kernels since. */
+/* A packet that equals the one before the last is expanded anew, because its block holds the kernels of the last one by now. */
 static void like_the_one_before_the_last(void **unused)
 {
 	struct tutti_dispatch_packet groups = kernel_packet(1, 2);

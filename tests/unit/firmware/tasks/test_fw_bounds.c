@@ -165,7 +165,7 @@ static void holds_become_longer(void **unused)
 	submit(&(struct job){ .queue = 0, .groups = 6000 });
 	submit(&(struct job){ .queue = 1, .groups = 2, .waves = 32 });
 	for (i = 0; i < 9; i++) {
-		/* The task is passed over PATIENCE + 1 times. With the CTA that ends a hold it is passed over already. */
+		/* The task has to be passed over PATIENCE + 1 times. The CTA whose end also ends a hold counts as the first. */
 		assert_int_equal(until_held(), PATIENCE + !i);
 		lasts(us);
 		us = us * 2 < PATIENCE_LAST_US ? us * 2 : PATIENCE_LAST_US;

@@ -4,7 +4,7 @@
 
 #include "tasks/pending_tasks.h"
 
-/* All CTAs of a kernel with metadata, in CGAs of two, start at once, or when it gets the only slot: nothing more is kept of it. */
+/* Once all CTAs of a kernel, in CGAs of two, have started, nothing is kept of its state, whether or not it waited for a slot. */
 static void nothing_is_kept_of_groups(void **unused)
 {
 	struct tutti_dispatch_packet first = kernel_packet(0, 1), groups = kernel_packet(1, 4);

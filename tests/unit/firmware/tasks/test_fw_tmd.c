@@ -264,7 +264,7 @@ static void state_only_kept_if_needed(void **unused)
 	assert_true(job[0].signalled && job[1].signalled);
 }
 
-/* Bits of a mask that stand for no SM of the card are left out, also when it is a few short of whole words. */
+/* Bits of an affinity mask that stand for no SM of the card are left out, even if its last word is only partly used. */
 static void masks_end_with_the_card(void **unused)
 {
 	static const unsigned sizes[] = { 1, 31, 33, 40, 143 };

@@ -4,7 +4,7 @@
 
 #include "tensor/descriptor_cache.h"
 
-/* As many descriptors as the cache has entries, one behind the other as in an array: each is fetched once. */
+/* An array of as many descriptors as the cache has entries: each of them is fetched only once. */
 static void an_array_of_them(void **state)
 {
 	struct tutti_tensor d = { .base = 0x1000000, .type = TUTTI_U32, .rank = 2, .size_less_1 = { 63, 63 },

@@ -417,7 +417,7 @@ static void names(void **state)
 		assert_false(code_kernel_name(device, base + AT(kd) - 1, name));
 		assert_false(code_kernel_name(device, base + AT(kd) + 64, name));
 		assert_false(code_kernel_name(device, base + 0x10000, name));
-		assert_false(code_kernel_name(device, 0, name)); /* of a packet without a kernel */
+		assert_false(code_kernel_name(device, 0, name)); /* as in a packet without a kernel */
 		assert_false(code_function_name(device, 0, name, &offset));
 		destroy(code);
 		assert_false(code_function_name(device, base + 0x10000, name, &offset));

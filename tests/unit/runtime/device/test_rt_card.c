@@ -164,7 +164,7 @@ static void times(void **state)
 {
 	now = 1000000000;
 	device->known.timer_hz = 250000000; /* four nanoseconds a tick */
-	device->status->heartbeat_time = 0; /* there is no heartbeat yet: the card has only begun */
+	device->status->heartbeat_time = 0; /* the card has just started, and there was no heartbeat yet */
 	assert_int_equal(tutti_device_time(device), 0);
 	now += 400;
 	assert_int_equal(tutti_device_time(device), 100);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the text of a fault says of the memory that was accessed, over a played card (SYS-58). */
+/* What the text of a fault says about the memory that was accessed (SYS-58). A played card reports the faults. */
 #include "rt_rig.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ __attribute__((format(printf, 2, 3))) static void says(uint64_t address, const c
 		fail_msg("\"%s\" without \"%s\"", text, words);
 }
 
-/* Each byte of an allocation is one of it, the first one and the last one as well, and what follows lies behind it. */
+/* Each byte of an allocation is named by its number, and an address after the end by its distance from there. */
 static void allocations(void **state)
 {
 	static const size_t sizes[] = {64, 128, 4096, 3 * 4096, 1 << 20};
@@ -45,7 +45,7 @@ static void allocations(void **state)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
-/* Memory that is a wave's or a workgroup's own is never an allocation, nor is address 0. */
+/* Private and shared memory belong to no allocation, and neither does address 0. */
 static void elsewhere(void **state)
 {
 	queue = a_queue(0, false);

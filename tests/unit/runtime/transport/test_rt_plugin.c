@@ -132,7 +132,7 @@ static void versions(void **state)
 	assert_non_null(strstr(heard, "reasons"));
 }
 
-/* It is looked for until it has been found, and is then the same one for all who ask. */
+/* The plug-in is looked for in each call until it has been found. Later calls return the same one. */
 static void asked_again(void **state)
 {
 	present = NULL;
@@ -143,7 +143,7 @@ static void asked_again(void **state)
 	for (unsigned i = 0; i < 3; i++)
 		assert_ptr_equal(card_plugin(), &table);
 	assert_int_equal(loadings, 1);
-	assert_int_equal(pthread_mutex_trylock(&lock), 0); /* nobody keeps others from asking */
+	assert_int_equal(pthread_mutex_trylock(&lock), 0); /* card_plugin() has released it */
 	assert_int_equal(pthread_mutex_unlock(&lock), 0);
 }
 
