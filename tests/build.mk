@@ -105,7 +105,7 @@ include tests/integration/xrt/build.mk
 include tests/integration/hsa/build.mk
 
 # ---- running
-PROVE := CMOCKA_MESSAGE_OUTPUT=TAP TUTTI_OUT=$(OUT) \
+PROVE := 9>&2 CMOCKA_MESSAGE_OUTPUT=TAP TUTTI_OUT=$(OUT) \
 	ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	prove --exec tests/tap/run
 SCRIPTS := tests/contract/layout.sh tests/contract/headers.sh tests/combine/check.sh tests/combine/check_image.sh \
