@@ -10,6 +10,12 @@
 
 #define PLACE_STEPS 150u /* visit.h: to place CTAs, beside what is counted elsewhere */
 
+/*
+ * CTAs that are taken out of more than one lake are noted for each SM in binary, and each digit takes a pass over all rows
+ * of the shape's own lake. On a large card with many free slots a visit gives out no more of them than three digits hold.
+ */
+#define CTAS_NOTED (fw.sms > 144 ? 7 * fw.sms : 1008)
+
 /* A record is full when the next segment does not fit, so any two neighbours hold more than one record's words. */
 #define SPLIT_RECORDS (2 * LAKE_MESSAGE(LAKE_WORDS) / COMMAND_RECORD + 2)
 
@@ -97,7 +103,7 @@ static COLD bool is_full(void)
 uint32_t place_some(struct task *task, uint32_t n, const uint32_t *mask, const uint32_t *items)
 {
 	uint32_t lead = items ? PLACE_ITEM_WORDS : 0;
-	uint32_t *p, *out, *end, left;
+	uint32_t *p, *out, *end, left, most;
 	struct lake *lake;
 	bool own;
 
@@ -106,20 +112,21 @@ uint32_t place_some(struct task *task, uint32_t n, const uint32_t *mask, const u
 	lake = lake_for(task, mask, &own);
 	if (!lake)
 		return 0;
+	most = own ? n : min32(n, CTAS_NOTED);
 	p = command_begin(place_state.message_words + lead);
 	out = p + 1 + lead;
 	if (place_state.detours & DETOUR_ROUND_ROBIN)
-		left = lake_pour_round(lake, n, &place_state.round_next, out, &end);
+		left = lake_pour_round(lake, most, &place_state.round_next, out, &end);
 	else if (place_state.choice)
-		left = score_pour(task->shape, lake, n, out, &end);
+		left = score_pour(task->shape, lake, most, out, &end);
 	else
-		left = lake_pour(lake, n, out, &end);
-	if (left == n)
+		left = lake_pour(lake, most, out, &end);
+	if (left == most)
 		return 0;
 	visit_goes_on(PLACE_STEPS);
 	if (!own)
 		shape_poured(task->shape, place_state.choice && !(place_state.detours & DETOUR_ROUND_ROBIN) ? NULL : lake, out, end);
-	n -= left;
+	most -= left;
 	if (items) {
 		words_copy(p + 1, items, PLACE_ITEM_WORDS);
 		*p = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, (uint32_t)(end - p), task->slot | TUTTI_LAUNCH_WORK << 8);
@@ -127,10 +134,10 @@ uint32_t place_some(struct task *task, uint32_t n, const uint32_t *mask, const u
 		end = finish(p, end, task->slot);
 	}
 	command_end(end);
-	account(task, n);
-	if (left && lake->top != lake->row && place_state.detours & DETOUR_ROUND_ROBIN)
+	account(task, most);
+	if (most < n && lake->top != lake->row && (!left || place_state.detours & DETOUR_ROUND_ROBIN))
 		visit_cut(); /* there is room for the others, but no time in this visit */
-	return n;
+	return most;
 }
 
 HOT uint32_t place_now(struct task *task)

@@ -223,6 +223,26 @@ static unsigned look(struct kern *const kern[QUEUES], unsigned *waiting, unsigne
 	return busy;
 }
 
+/* Submit a kernel to queue @q. All of its CTAs that fit are placed, and where the oracle says. */
+static struct kern *submit_and_compare(unsigned q, uint32_t groups, unsigned waves)
+{
+	struct tutti_task_state want = {
+		.waves = (uint16_t)waves, .scalar_blocks = descriptor[q].scalar_blocks, .vector_blocks = descriptor[q].vector_blocks,
+		.shared_blocks = (uint16_t)(descriptor[q].group_bytes / 2048), .barriers = descriptor[q].barriers,
+	};
+	uint16_t on[TUTTI_MAX_SMS];
+	struct kern *kern;
+	unsigned i;
+
+	oracle(&want, groups, on);
+	kern = submit(q, groups, waves);
+	quiesce();
+	assert_int_equal(kern->life, RUNNING);
+	for (i = 0; i < sms; i++)
+		assert_int_equal(slot_of(kern)->on[i], on[i]);
+	return kern;
+}
+
 /*
  * Kernels of up to FW_SHAPES shapes share a card. Whenever all is quiet: a kernel that waits alone
  * has no SM it would fit on; a new one, when none waits, is placed as the oracle says.
@@ -230,7 +250,6 @@ static unsigned look(struct kern *const kern[QUEUES], unsigned *waiting, unsigne
 static void share(unsigned round, unsigned n, bool rotated, unsigned *exact, unsigned *full)
 {
 	struct kern *kern[QUEUES] = { NULL };
-	uint16_t on[TUTTI_MAX_SMS];
 	unsigned step, waiting, which = 0, busy, q, i, waves[QUEUES];
 
 	seed(1000 + round);
@@ -249,20 +268,7 @@ static void share(unsigned round, unsigned n, bool rotated, unsigned *exact, uns
 		}
 		q = roll(FW_SHAPES); /* a kernel of one more shape would wait for one */
 		if (!waiting && !(busy >> q & 1) && roll(2)) {
-			struct tutti_task_state want = {
-				.waves = (uint16_t)waves[q], .scalar_blocks = descriptor[q].scalar_blocks,
-				.vector_blocks = descriptor[q].vector_blocks,
-				.shared_blocks = (uint16_t)(descriptor[q].group_bytes / 2048),
-				.barriers = descriptor[q].barriers,
-			};
-			uint32_t groups = 1 + roll(roll(4) ? 4 : 40);
-
-			oracle(&want, groups, on);
-			kern[q] = submit(q, groups, waves[q]);
-			quiesce();
-			assert_int_equal(kern[q]->life, RUNNING);
-			for (i = 0; i < sms; i++)
-				assert_int_equal(slot_of(kern[q])->on[i], on[i]);
+			kern[q] = submit_and_compare(q, 1 + roll(roll(4) ? 4 : 40), waves[q]);
 			*exact += busy != 0;
 		} else {
 			for (i = 0; i < CARD_SLOTS; i++)
@@ -292,6 +298,22 @@ static void several_shapes_rotated(void **unused)
 		share(round, 1 + round % 7, true, &exact, &full);
 	assert_true(exact > 300);
 	assert_true(full > 30);
+}
+
+/* A visit gives out some thousand CTAs beside those of another shape. The others do not wait until any of them ends. */
+static void thousands_beside_another(void **unused)
+{
+	(void)unused;
+	for (unsigned n = 144; n <= 256; n += 112) {
+		seed(n);
+		begin(n);
+		descriptor[0] = descriptor[1] = descriptor[2] = rig_descriptor();
+		descriptor[0].scalar_blocks = descriptor[2].vector_blocks = 1;
+		quiesce();
+		submit_and_compare(0, 10, 1);
+		submit_and_compare(1, 3000, 1);
+		submit_and_compare(2, 1, 1);
+	}
 }
 
 /* What the firmware would read of SMs that have not changed is made nonsense: it does not ask them again. */
@@ -435,6 +457,7 @@ int main(void)
 		RIG_TEST("RES-01, RES-03, CGA-06", several_shapes),
 		RIG_TEST("PERF-04, RES-01", only_changes_are_asked),
 		RIG_TEST("RES-12", several_shapes_rotated),
+		RIG_TEST("RES-01, REL-11", thousands_beside_another),
 		RIG_TEST("RES-09, RES-10, RES-11", bounds_are_safe),
 		RIG_TEST("SYS-08", values_are_checked),
 	};
