@@ -12,14 +12,16 @@
 #include "place/kernel_cache.h"
 
 #define BLOCK_FULL (-2)
+#define BLOCK_CHECKED (-3)
 
 /* Diffs that have records of their own. */
 #define SIMPLE_FIELDS (TUTTI_DIFF_GRID_X | TUTTI_DIFF_KERNARG | TUTTI_DIFF_SIGNAL)
 
 /**
  * condensed_expand() - validate and expand @packet.
- * Return: 0, TUTTI_ERROR_PACKET or another error, PACKET_PARKED, or BLOCK_FULL: it needs room for general records, of which
- * only the block in card memory has any left
+ * Return: 0, TUTTI_ERROR_PACKET or another error, PACKET_PARKED, BLOCK_FULL: it needs room for general records, of which
+ * only the block in card memory has any left; or BLOCK_CHECKED: it may start, but some of its kernels have metadata or CGAs,
+ * which have been checked as well
  */
 int condensed_expand(struct queue *queue, const union tutti_packet *packet, struct block *block);
 /** diff_units() - how many units of values follow a diff header with this 13-bit vector. table_units() - for PKT-20. */

@@ -37,25 +37,24 @@ static int check(struct queue *queue, struct pending *p)
  * The whole packet is checked before anything starts (PKT-18), and so are its metadata and whether its grids can be
  * divided into CGAs. Metadata are checked one after another, because no queue may hold one record while it waits for the
  * next. At its launch each kernel fetches its metadata again and uses that copy. queue->seen counts the kernels that have
- * passed; if the visit is late the others wait for the next one.
+ * passed; if the visit is late the others wait for the next one. The record of a task that may never start is the stack's:
+ * a packet that had to get one for each of its metadata would wait its turn as often.
  */
 COLD int condensed_check_special(struct queue *queue, struct block *block)
 {
-	struct pending *p = pending_get(queue->priority);
+	struct pending task;
 	struct launch launch;
 	bool any = false;
 	unsigned i;
 	int code = 0;
 
-	if (!p)
-		return wait_park(queue, WAIT_SLOT);
 	queue->record = block->record;
 	for (i = 0; i < block->kernels && !code; i++) {
-		const uint32_t *next = condensed_kernel(queue, queue->record, p->state, &launch);
+		const uint32_t *next = condensed_kernel(queue, queue->record, task.state, &launch);
 
 		any |= *queue->record & RECORD_TMD;
 		if (i >= queue->seen && *queue->record & (RECORD_TMD | RECORD_CGA))
-			code = check(queue, p);
+			code = check(queue, &task);
 		if (code == PACKET_PARKED)
 			break;
 		queue->record = next;
@@ -68,12 +67,11 @@ COLD int condensed_check_special(struct queue *queue, struct block *block)
 			code = PACKET_PARKED;
 		}
 	}
-	pending_put(p);
 	if (code == PACKET_PARKED)
 		return code;
 	queue->seen = 0;
 	tmd_drop(queue);
 	/* a packet with metadata is never taken for the same again, as they may have changed by then */
 	block->complete = !any && !code;
-	return code;
+	return code ? code : BLOCK_CHECKED;
 }

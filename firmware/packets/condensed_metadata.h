@@ -13,7 +13,7 @@
 uint64_t condensed_tmd(const struct queue *queue);
 /**
  * condensed_check_special() - are the metadata of the kernels of @block valid, and may their grids be divided into CGAs?
- * Return: 0, PACKET_PARKED (to be called again), or an error
+ * Return: BLOCK_CHECKED, PACKET_PARKED (to be called again), or an error
  */
 int condensed_check_special(struct queue *queue, struct block *block);
 

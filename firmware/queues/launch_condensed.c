@@ -11,6 +11,7 @@
 #include "queues/launch_plain.h"
 #include "queues/launch_special.h"
 #include "queues/queue_life.h"
+#include "queues/turns.h"
 #include "tasks/grouped_tasks.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
@@ -24,11 +25,25 @@ void launch_block_free(struct queue *queue)
 		wait_wake(WAIT_RSB);
 }
 
-/* The packet was not expanded; if its block was too small there is another one. Return: as launch_condensed() */
+/*
+ * The metadata of the packet have been checked. Its queue had its turn for that while hardly any slot was free, which it
+ * does not need before the first kernel starts. Whoever wakes it need not check them again.
+ */
+static COLD int checked(struct queue *queue)
+{
+	if (!queue_table.shared || !turns_reserved(queue))
+		return 0;
+	queue->seen = queue->block->kernels;
+	return wait_park(queue, WAIT_SLOT);
+}
+
+/* The packet was not simply expanded; if its block was too small there is another one. Return: as launch_condensed() */
 static COLD int expand_else(struct queue *queue, int code)
 {
 	if (code == BLOCK_FULL)
 		code = condensed_expand(queue, queue->packet, condensed_block_far(queue));
+	if (code == BLOCK_CHECKED)
+		code = checked(queue);
 	/* an error in one of its kernels makes the whole packet invalid (PKT-18) */
 	return code > 0 ? (int)TUTTI_ERROR_PACKET : code;
 }

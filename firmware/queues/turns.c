@@ -118,12 +118,21 @@ COLD bool turns_starts(const struct queue *queue)
 	return queue->run_kernels || next_type(queue) != TUTTI_PACKET_INVALID;
 }
 
-/* Will @queue launch a kernel when it goes on? */
+COLD bool turns_reserved(const struct queue *queue)
+{
+	return slots_are_few() && has_slots(queue);
+}
+
+/*
+ * Will @queue launch a kernel when it goes on? While the metadata of a condensed packet are checked, it asks for each of
+ * them first; whether its first kernel may start is asked by launch_condensed().
+ */
 static bool starts_kernel(const struct queue *queue)
 {
 	unsigned type = next_type(queue);
 
-	return queue->run_kernels || type == TUTTI_PACKET_KERNEL_DISPATCH || type == TUTTI_PACKET_CONDENSED;
+	return queue->run_kernels || type == TUTTI_PACKET_KERNEL_DISPATCH ||
+	       (type == TUTTI_PACKET_CONDENSED && !(queue->seen | queue->tmd));
 }
 
 COLD bool turns_enter(struct queue *queue)

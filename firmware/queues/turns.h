@@ -81,6 +81,8 @@ static inline bool turns_held(void)
 struct queue *turns_next(void);
 /** turns_starts() - will @queue start something when it goes on, rather than only fetch packets? */
 bool turns_starts(const struct queue *queue);
+/** turns_reserved() - are the free task slots, of which there are few, reserved for clients other than that of @queue? */
+bool turns_reserved(const struct queue *queue);
 /** turns_enter() - may @queue, which is able to run, go on now, on a shared card? If not, it waits afterwards. */
 bool turns_enter(struct queue *queue);
 

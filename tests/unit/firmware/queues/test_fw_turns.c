@@ -318,6 +318,43 @@ static void not_to_the_busy_one(void **unused)
 	assert_int_equal(turns.moment, 0);
 }
 
+/*
+ * The busy client has its slots, and five queues that wait for more. One of these has a condensed packet whose kernels have
+ * metadata. It waits twice, and not for each of them: before they are checked, and before its first kernel starts.
+ */
+static void checks_wait_once(void **unused)
+{
+	enum { WAITING = 4, BUSY = SLOTS - TURN_SLOTS + WAITING };
+	struct tutti_dispatch_packet reference = kernel_packet(0, 1);
+	union tutti_packet p = condensed(4);
+
+	(void)unused;
+	start(8, SLOTS);
+	rig_rsb(0, ASID, TUTTI_RSB_SCRATCH);
+	rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB);
+	for (unsigned q = 1; q < RINGS; q++)
+		rig_queue(q, q < OTHER ? ASID : ASID + 1, 0);
+	tmd[0] = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION };
+	reference.tmd = TMD_AT;
+	store(0, 0, reference);
+	for (unsigned q = 1; q <= BUSY; q++) {
+		write_kernel(q, false);
+		doorbell(q);
+		take();
+	}
+	assert_int_equal(on_card(0, OTHER), SLOTS - TURN_SLOTS);
+	submit(0, &p);
+	assert_int_equal(waiting(WAIT_SLOT), WAITING + 1);
+	for (unsigned q = 1; q <= WAITING; q++)
+		end_all((unsigned)slot_of(q, 0));
+	assert_int_equal(waiting(WAIT_SLOT), 1);
+	assert_int_equal(queue_at(0)->seen, 4);
+	assert_int_equal(started[0], 0);
+	end_all((unsigned)slot_of(WAITING + 1, 0));
+	assert_int_equal(started[0], 1);
+	assert_int_equal(on_card(0, OTHER), SLOTS - TURN_SLOTS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -332,6 +369,7 @@ int main(void)
 		{ "REL-12: on a crowded card one queue of each client goes on", one_of_each_client, NULL, NULL, NULL },
 		{ "REL-12: a busy client gives way to a fetch", gives_way_to_a_fetch, NULL, NULL, NULL },
 		{ "REL-12: a busy client gives way to a kernel for a moment", gives_way_for_a_moment, NULL, NULL, NULL },
+		{ "REL-12, RES-01: metadata are checked without waiting for a slot for each", checks_wait_once, NULL, NULL, NULL },
 		{ "REL-12: nobody gives way to the busy client", not_to_the_busy_one, NULL, NULL, NULL },
 	};
 
