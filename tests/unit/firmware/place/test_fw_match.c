@@ -450,6 +450,143 @@ static void values_are_checked(void **unused)
 	assert_int_equal(policy(TUTTI_POLICY_SPLIT, 0), 0);
 }
 
+/* ---- when the table is up to date ---- */
+
+static uint32_t last_launch; /* where the last LAUNCH ends that has not been published, or what is published */
+
+/* Some command; a NOP may be longer than any other, where a search for domains was given up. */
+static void write_command(void)
+{
+	uint32_t *p;
+
+	switch (roll(6)) {
+	case 0:
+		command_words(TUTTI_CMD_LAUNCH, 0, (uint32_t[]){ 1u << 24, 0 }, 2);
+		last_launch = command_tail();
+		break;
+	case 1:
+		command_fence(roll(4));
+		break;
+	case 2:
+		command_fetch(TUTTI_ASID_BUS, 0, 0, 4, &match.sink, TAG_ROOM);
+		break;
+	case 3:
+		p = command_begin(0x300);
+		*p = TUTTI_CMD_NOP | 0x300 << 8;
+		command_end(p + 0x300);
+		break;
+	case 4:
+		command_words(TUTTI_CMD_SM_MODE, 1 + roll(0xffff), NULL, 0);
+		break;
+	default:
+		command_publish();
+		last_launch = command_tail();
+	}
+}
+
+static bool up_to_date(uint32_t head)
+{
+	uint32_t before = hal_host.engines.command_head;
+	bool is;
+
+	hal_host.engines.command_head = head;
+	is = match_ask();
+	hal_host.engines.command_head = before;
+	return is;
+}
+
+/* As soon as the engines have taken the last LAUNCH; what was published before is not looked through. */
+static void after_the_last_launch(void **unused)
+{
+	unsigned round, i;
+
+	(void)unused;
+	for (round = 0; round < 300; round++) {
+		seed(round);
+		rig_boot(4, ASID);
+		hal_host_skip(round & 1 ? (1u << 20) - 2 : 0); /* the ring's index wraps, too */
+		assert_false(up_to_date(command_tail())); /* it is switched on now */
+		command_publish();
+		rig_drain();
+		for (last_launch = command_tail(), i = roll(12); i; i--)
+			write_command();
+		assert_true(up_to_date(hal_host.engines.command_head)); /* no CTA was launched */
+		counters.ctas_issued++;
+		assert_false(up_to_date(last_launch - 1));
+		assert_true(up_to_date(last_launch));
+		assert_true(up_to_date(command_tail()));
+		/* others are published meanwhile, and it was said already what to wait for */
+		command_publish();
+		assert_true(up_to_date(last_launch));
+		assert_false(up_to_date(last_launch - 1));
+	}
+}
+
+/* All commands since the last call; the last one of kind @op, in @record. Return: how many of that kind there were */
+static unsigned commands_of(unsigned op, uint32_t *record)
+{
+	const uint32_t *w;
+	unsigned words, n = 0;
+
+	command_publish();
+	while ((w = hal_host_command(&words)))
+		if ((*w & 0xff) == op) {
+			memcpy(record, w, words * 4);
+			n++;
+		}
+	return n;
+}
+
+/* SMs write the table from the first question on until nobody has asked from one heartbeat to the next. */
+static void written_while_asked(void **unused)
+{
+	uint32_t w[COMMAND_RECORD], window = 20u << 8;
+
+	(void)unused;
+	seed(1);
+	rig_boot(4, ASID);
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_POWER_WINDOW, 1u << 20, 0), 0);
+	for (unsigned rotate = 0; rotate < 2; rotate++) {
+		assert_int_equal(match_policy(TUTTI_POLICY_SPLIT, rotate), 0);
+		assert_int_equal(commands_of(TUTTI_CMD_SM_MODE, w), rotate);
+		match_beat();
+		assert_int_equal(commands_of(TUTTI_CMD_SM_MODE, w), 0);
+		for (unsigned i = 0; i < 3; i++) {
+			match_ask();
+			assert_int_equal(commands_of(TUTTI_CMD_SM_MODE, w), !i);
+			if (!i) /* scores are for a window; waves go to PEUs in rotation */
+				assert_int_equal(w[0] >> 16, window | TUTTI_SM_TABLE | (rotate ? TUTTI_SM_ROTATE : 0));
+			match_beat();
+			assert_int_equal(commands_of(TUTTI_CMD_SM_MODE, w), 0);
+		}
+		match_beat();
+		assert_int_equal(commands_of(TUTTI_CMD_SM_MODE, w), 1);
+		assert_int_equal(w[0] >> 16, window | (rotate ? TUTTI_SM_ROTATE : 0));
+	}
+}
+
+/* Who could not be told waits for one fetch behind all commands; when it is complete, tasks without room are tried again. */
+static void asked_again_later(void **unused)
+{
+	uint32_t w[COMMAND_RECORD];
+
+	(void)unused;
+	seed(1);
+	rig_boot(4, ASID);
+	match_wait();
+	match_wait();
+	assert_int_equal(commands_of(TUTTI_CMD_FETCH, w), 1);
+	assert_int_equal(w[0] >> 16, TAG_TABLE);
+	assert_int_equal(w[1] & 0xffff, TUTTI_ASID_BUS);
+	place_state.blocked = false;
+	attention.settle = 0;
+	match_event();
+	assert_true(place_state.blocked);
+	assert_int_equal(attention.settle, ATTEND_ROOM);
+	match_wait();
+	assert_int_equal(commands_of(TUTTI_CMD_FETCH, w), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -460,6 +597,9 @@ int main(void)
 		RIG_TEST("RES-01, REL-11", thousands_beside_another),
 		RIG_TEST("RES-09, RES-10, RES-11", bounds_are_safe),
 		RIG_TEST("SYS-08", values_are_checked),
+		RIG_TEST("RES-01", after_the_last_launch),
+		RIG_TEST("RES-01 RES-12 RES-14", written_while_asked),
+		RIG_TEST("RES-01", asked_again_later),
 	};
 
 	return cmocka_run_group_tests_name("firmware: matching", tests, NULL, NULL);
