@@ -403,6 +403,9 @@ static void step(void)
 
 	if (!roll(20))
 		change_the_card();
+	while (!roll(30) && place_state.residents)
+		for (unsigned i = 0; place_state.residents; i++)
+			end_some(i % FW_SHAPES);
 	if (!roll(4) && shape_alone(kind[k]))
 		place_from(k, &kind[k]->lake);
 	switch (roll(5)) {

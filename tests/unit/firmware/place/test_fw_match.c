@@ -505,7 +505,10 @@ static void after_the_last_launch(void **unused)
 		seed(round);
 		rig_boot(4, ASID);
 		hal_host_skip(round & 1 ? (1u << 20) - 2 : 0); /* the ring's index wraps, too */
-		assert_false(up_to_date(command_tail())); /* it is switched on now */
+		assert_false(up_to_date(command_tail() - 1)); /* it is switched on now */
+		counters.ctas_issued++;
+		assert_false(up_to_date(command_tail() - 1));
+		assert_true(up_to_date(command_tail()));
 		command_publish();
 		rig_drain();
 		for (last_launch = command_tail(), i = roll(12); i; i--)
