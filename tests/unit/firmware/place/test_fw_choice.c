@@ -12,6 +12,7 @@ static struct lake lake;
 static uint8_t room[TUTTI_MAX_SMS];
 static uint32_t weight[TUTTI_RESOURCES], power[TUTTI_CLASSES], combine[2];
 static uint32_t out[LAKE_MESSAGE(LAKE_WORDS)];
+static unsigned visits; /* that the last pour() took */
 
 static int set(unsigned policy, uint32_t value)
 {
@@ -189,7 +190,9 @@ static unsigned pour(unsigned n, uint16_t *order)
 	uint32_t *end;
 	bool more;
 
+	visits = 0;
 	do {
+		visits++;
 		rig_event(TUTTI_EVENT_NONE, 0, 0);
 		rig_drain();
 		place_state.blocked = false;
@@ -197,6 +200,8 @@ static unsigned pour(unsigned n, uint16_t *order)
 		now = took(end, order + placed);
 		placed += now;
 		assert_int_equal(left, n - placed);
+		/* it is tried again at once only if something is left that could go */
+		assert_true(!place_state.blocked || (now && placed < n));
 		more = now ? place_state.blocked : place_state.detours & DETOUR_CUT;
 	} while (more);
 	lake = before;
@@ -447,6 +452,175 @@ static void values_at_limits(void **unused)
 	assert_int_equal(set(TUTTI_POLICIES, 0), -TUTTI_EINVAL);
 }
 
+/* Until weights are set, all resources and all instructions weigh the same. */
+static void default_weights(void **unused)
+{
+	static const unsigned policies[] = { TUTTI_CHOICE_REMAINING, TUTTI_CHOICE_POWER, TUTTI_CHOICE_COMBINED };
+	uint32_t value;
+	unsigned i, round;
+
+	begin(40);
+	for (i = 0; i < TUTTI_RESOURCES; i++) {
+		weight[i] = 1;
+		assert_int_equal(ask(TUTTI_POLICY_REMAINING_WEIGHT, i, &value), 0);
+		assert_int_equal(value, 1);
+	}
+	for (i = 0; i < TUTTI_CLASSES; i++) {
+		power[i] = 1;
+		assert_int_equal(ask(TUTTI_POLICY_POWER_WEIGHT, i, &value), 0);
+		assert_int_equal(value, 1);
+	}
+	combine[0] = combine[1] = 1;
+	assert_int_equal(ask(TUTTI_POLICY_COMBINE, 0, &value), 0);
+	assert_int_equal(value, 1u << 16 | 1);
+	assert_int_equal(ask(TUTTI_POLICY_POWER_WINDOW, 0, &value), 0);
+	assert_int_equal(value, 1024);
+	for (round = 0; round < 30; round++) {
+		seed(300 + round);
+		assert_int_equal(set(TUTTI_POLICY_CHOICE, policies[round % 3]), 0);
+		shape = (struct shape){ .registers = roll(6) | roll(6) << 16, .shared = roll(5) | roll(2) << 16,
+					.waves = 1 + roll(4) };
+		some_card(round & 1);
+		compare(policies[round % 3], roll(100));
+	}
+}
+
+/* Of two SMs the second one has a higher score by the least that these weights can tell: it is chosen. */
+static void chosen_is_second(unsigned policy)
+{
+	uint16_t order[4];
+	uint32_t *end;
+
+	assert_int_equal(set(TUTTI_POLICY_CHOICE, policy), 0);
+	lake_init(&lake, 1, (uint32_t[]){ 3 }, 4);
+	assert_int_equal(score_pour(&shape, &lake, 1, out, &end), 0);
+	assert_int_equal(read_segments(out, end, order), 1);
+	assert_int_equal(order[0], 1);
+}
+
+static void set_all(uint32_t resources, uint32_t classes)
+{
+	for (unsigned i = 0; i < TUTTI_RESOURCES; i++)
+		assert_int_equal(set(TUTTI_POLICY_REMAINING_WEIGHT, i << 24 | resources), 0);
+	for (unsigned i = 0; i < TUTTI_CLASSES; i++)
+		assert_int_equal(set(TUTTI_POLICY_POWER_WEIGHT, i << 24 | classes), 0);
+}
+
+/* Weights are made smaller only as far as scores need it, so small differences still count. */
+static void small_differences(void **unused)
+{
+	struct tutti_sm_state *sm = hal_host.sms;
+	unsigned x;
+
+	begin(2);
+	shape = (struct shape){ .waves = 1 };
+	memset(sm, 0, 2 * sizeof(*sm));
+	/* the most expensive instruction in about half of a window */
+	set_all(0, 0xffffff);
+	for (x = 0; x < TUTTI_CLASSES; x++) {
+		sm[0].recent[x] = 501;
+		sm[1].recent[x] = 500;
+		chosen_is_second(TUTTI_CHOICE_POWER);
+		sm[0].recent[x] = sm[1].recent[x] = 0;
+	}
+	/* each resource, where all of them weigh as much as they can */
+	set_all(0xffffff, 0);
+	for (x = 0; x < 31; x++) {
+		sm[0].cta_slots = sm[0].shared_free = x;
+		sm[1].cta_slots = sm[1].shared_free = x + 1;
+		chosen_is_second(TUTTI_CHOICE_REMAINING);
+		assert_int_equal(set(TUTTI_POLICY_COMBINE, 0xffff0001), 0);
+		chosen_is_second(TUTTI_CHOICE_COMBINED);
+	}
+	/* a weight of 1 beside the largest one that leaves it its bits */
+	set_all(0, 0);
+	assert_int_equal(set(TUTTI_POLICY_REMAINING_WEIGHT, TUTTI_RESOURCE_WAVES << 24 | 0xffffff), 0);
+	assert_int_equal(set(TUTTI_POLICY_REMAINING_WEIGHT, TUTTI_RESOURCE_CTAS << 24 | 1), 0);
+	chosen_is_second(TUTTI_CHOICE_REMAINING);
+	/* and of the two parts of a combination the one that weighs more decides */
+	set_all(1, 1);
+	memset(sm, 0, 2 * sizeof(*sm));
+	sm[0].cta_slots = sm[0].recent[0] = 20;
+	assert_int_equal(set(TUTTI_POLICY_COMBINE, 0x00fe00ff), 0);
+	chosen_is_second(TUTTI_CHOICE_COMBINED);
+	sm[1] = sm[0];
+	sm[0].cta_slots = sm[0].recent[0] = 0;
+	assert_int_equal(set(TUTTI_POLICY_COMBINE, 0x00ff00fe), 0);
+	chosen_is_second(TUTTI_CHOICE_COMBINED);
+}
+
+/* SMs that are all alike take turns: one segment says so, however many CTAs there are. */
+static void turns_in_one_segment(void **unused)
+{
+	static const unsigned sizes[] = { 5, 33, 144, 1024 };
+	uint32_t all[LAKE_WORDS] = { 0 }, *end;
+	unsigned i, k, n;
+
+	for (k = 0; k < 4; k++) {
+		begin(sizes[k]);
+		set_all(1, 1);
+		assert_int_equal(set(TUTTI_POLICY_CHOICE, TUTTI_CHOICE_REMAINING), 0);
+		shape = (struct shape){ .waves = 1 };
+		memset(hal_host.sms, 0, sms * sizeof(hal_host.sms[0]));
+		for (i = 0; i < sms; i++)
+			all[i / 32] |= 1u << (i % 32);
+		lake_init(&lake, (sms + 31) / 32, all, 5);
+		n = k ? sms : 5 * sms;
+		for (i = 0; i < 60 && score_pour(&shape, &lake, n, out, &end) == n; i++) /* visits for the scores */
+			counters.events++;
+		assert_int_equal(end - out, 1 + (sms + 31) / 32);
+		assert_int_equal(out[0], (k ? 1 : 5) | ((sms + 31) / 32) << 24);
+		assert_memory_equal(out + 1, all, (sms + 31) / 32 * 4);
+	}
+}
+
+/* Scores take steps: a visit works out as many as it has time for, and no more (REL-11). */
+static void scores_in_several_visits(void **unused)
+{
+	uint16_t order[4];
+
+	begin(144);
+	set_all(1, 1);
+	assert_int_equal(set(TUTTI_POLICY_CHOICE, TUTTI_CHOICE_REMAINING), 0);
+	shape = (struct shape){ .waves = 1 };
+	some_card(false);
+	for (unsigned i = 0; i < sms; i++)
+		lake_set(&lake, i / 32, 1u << (i % 32), 2);
+	compare(TUTTI_CHOICE_REMAINING, 1);
+	assert_int_equal(visits, 5); /* 34 scores in each of the first four */
+	pour(1, order);
+	assert_int_equal(visits, 5); /* none is kept after a placement, which changes them */
+	assert_int_equal(set(TUTTI_POLICY_CHOICE, TUTTI_CHOICE_REMAINING | TUTTI_CHOICE_LARGEST), 0);
+	pour(1, order);
+	assert_int_equal(visits, 29); /* 5 in each of the first 28 */
+}
+
+/* Scores that wait for others to be worked out are kept for 512 visits, then they are read again. */
+static void scores_grow_old(void **unused)
+{
+	uint32_t *end, event;
+	uint16_t order[4];
+
+	for (unsigned old = 0; old < 2; old++) {
+		begin(30);
+		set_all(1, 1);
+		event = counters.events + 1;
+		assert_int_equal(set(TUTTI_POLICY_CHOICE, TUTTI_CHOICE_REMAINING), 0); /* from now on they count */
+		shape = (struct shape){ .waves = 1 };
+		memset(hal_host.sms, 0, sms * sizeof(hal_host.sms[0]));
+		lake_init(&lake, 1, (uint32_t[]){ 0x3fffffff }, 4);
+		rig_shorten_visit(60 * 5);
+		counters.events++;
+		assert_int_equal(score_pour(&shape, &lake, 1, out, &end), 1);
+		rig_drain();
+		hal_host.sms[2].cta_slots = 3;
+		counters.events = event + 512 + old;
+		assert_int_equal(score_pour(&shape, &lake, 1, out, &end), 0);
+		assert_int_equal(read_segments(out, end, order), 1);
+		assert_int_equal(order[0], old ? 2 : 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,6 +630,11 @@ int main(void)
 		RIG_TEST("RES-13", only_the_truth),
 		RIG_TEST("RES-06, RES-08, RES-15, SYS-08, SYS-41", all_can_be_asked),
 		RIG_TEST("SYS-08 RES-06 RES-13", values_at_limits),
+		RIG_TEST("RES-13, RES-14, RES-15", default_weights),
+		RIG_TEST("RES-13, RES-14, RES-15", small_differences),
+		RIG_TEST("RES-13, CGA-16", turns_in_one_segment),
+		RIG_TEST("RES-13, REL-11", scores_in_several_visits),
+		RIG_TEST("RES-13, REL-11", scores_grow_old),
 	};
 
 	return cmocka_run_group_tests_name("firmware: choice of SMs", tests, NULL, NULL);

@@ -203,11 +203,13 @@ static void numbers_run_out(void **unused)
 	assert_int_equal(shape_find(3, 0, 1)->id, SHAPE_NO_ID);
 	assert_int_equal(shape_new_id(), SHAPE_NO_ID);
 	/* after another boot none of them is known, not even the last one */
+	shapes.shape[0].tasks = shapes.shape[0].residents = 2;
 	shape_init();
 	assert_false(shape_is_last(3, 0, 1));
 	assert_int_equal(shape_last->id, SHAPE_NO_ID);
 	assert_int_equal(shape_find(3, 0, 1)->id, 1);
 	assert_ptr_equal(shape_last, &shapes.shape[0]);
+	assert_int_equal(shape_last->tasks | shape_last->residents, 0);
 	shape_init();
 	assert_false(shape_is_last(3, 0, 1));
 	assert_int_equal(shapes.shape[0].id, SHAPE_NO_ID);
@@ -454,6 +456,15 @@ static void plain_grids(void **unused)
 
 /* ---- masks of tasks ---- */
 
+static void swap(unsigned position, unsigned sm)
+{
+	unsigned from = 0;
+
+	while (sm_order_at(from) != sm)
+		from++;
+	assert_int_equal(sm_order_swap(position, sm), from);
+}
+
 static void affinity_masks(void **unused)
 {
 	unsigned round, i, number[FW_AFFINITIES], at;
@@ -464,7 +475,7 @@ static void affinity_masks(void **unused)
 		seed(600 + round);
 		boot(cards[round % CARDS]);
 		for (i = roll(20); i; i--)
-			sm_order_swap(roll(sms), roll(sms));
+			swap(roll(sms), roll(sms));
 		assert_int_equal(affinity_left(), FW_AFFINITIES);
 		for (i = 0; i < FW_AFFINITIES; i++) {
 			number[i] = affinity_take();
