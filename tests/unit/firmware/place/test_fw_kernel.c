@@ -2,6 +2,7 @@
 /* Kernel descriptors lie in user memory: hostile, cached, evicted, invalidated (SYS-07, PKT-06). */
 #include "fw_rig.h"
 
+#include "core/wait.h"
 #include "tasks/grouped_tasks.h"
 #include "tasks/pending_tasks.h"
 
@@ -292,6 +293,118 @@ static void invalidated_while_fetching(void **unused)
 	assert_int_equal(dispatch(queue, AT), 0);
 }
 
+/* ---- entries that several kernels share ---- */
+
+/* The @n-th address whose descriptor can only be in entry @slot for queue @by. */
+static uint64_t address_in(const struct queue *by, unsigned slot, unsigned n)
+{
+	return 0x30000ull + 64 * 16 * n + 64 * (slot ^ (by->asid_queue & 15));
+}
+
+/* A queue asks for a descriptor. Return: how many fetches that takes; they are answered */
+static unsigned asks(struct queue *by, uint64_t address)
+{
+	struct tutti_kernel_descriptor d = rig_descriptor();
+
+	assert_int_equal(dispatch(by, address), PACKET_PARKED);
+	return rig_kernel_answer(&d, 0);
+}
+
+/* As many kernels as there are entries, one behind the other in memory, are all kept; one more takes the place of one. */
+static void neighbours(void **unused)
+{
+	unsigned k, kept;
+
+	set_up(4);
+	for (k = 0; k < FW_KERNELS; k++)
+		assert_int_equal(asks(queue, 0x40000 + 64 * k), 1);
+	for (k = 0; k < FW_KERNELS; k++)
+		assert_int_equal(dispatch(queue, 0x40000 + 64 * k), 0);
+	assert_int_equal(asks(queue, 0x40000 + 64 * k), 1);
+	for (kept = k = 0; k < FW_KERNELS; k++)
+		kept += kernel_slot(0x40000 + 64 * k, queue->asid_queue)->low == 0x40000 + 64 * k;
+	assert_int_equal(kept, FW_KERNELS - 1);
+}
+
+/* A descriptor that is on its way is not fetched twice, whoever asks for it, and for another one its entry is not free yet. */
+static void one_fetch_at_a_time(void **unused)
+{
+	struct tutti_kernel_descriptor d = rig_descriptor();
+	uint64_t a, b;
+
+	set_up(4);
+	a = address_in(queue, 5, 0);
+	b = address_in(queue, 5, 1);
+	assert_int_equal(dispatch(queue, a), PACKET_PARKED);
+	assert_int_equal(dispatch(queue, a), PACKET_PARKED);
+	assert_int_equal(dispatch(queue, b), PACKET_PARKED);
+	assert_int_equal(rig_kernel_answer(&d, 0), 1);
+	assert_int_equal(dispatch(queue, a), 0);
+}
+
+/* What was fetched for a queue that is ready to run is kept until it has run; the others are put off so long. */
+static void kept_for_its_queue(void **unused)
+{
+	set_up(4);
+	assert_int_equal(asks(queue, address_in(queue, 5, 0)), 1);
+	wait_ready(queue);
+	assert_int_equal(asks(stranger, address_in(stranger, 5, 0)), 0);
+	assert_true(queue_set_has(&queue_table.ready, queue_id(stranger)));
+	assert_int_equal(dispatch(queue, address_in(queue, 5, 0)), 0);
+	assert_int_equal(asks(stranger, address_in(stranger, 5, 0)), 1);
+	/* its own is no obstacle to a queue */
+	wait_ready(stranger);
+	assert_int_equal(asks(stranger, address_in(stranger, 5, 1)), 1);
+}
+
+/* A queue that is put off gives up what it has asked for and does not use now: two cannot wait for each other. */
+static void put_off_gives_up(void **unused)
+{
+	set_up(4);
+	assert_int_equal(asks(queue, address_in(queue, 5, 0)), 1);
+	assert_int_equal(asks(stranger, address_in(stranger, 6, 0)), 1);
+	wait_ready(queue);
+	wait_ready(stranger);
+	assert_int_equal(asks(queue, address_in(queue, 6, 0)), 0);
+	assert_int_equal(asks(stranger, address_in(stranger, 5, 0)), 1);
+	/* but the descriptor of the other one is still kept */
+	assert_int_equal(dispatch(stranger, address_in(stranger, 6, 0)), 0);
+}
+
+/* Nothing is kept that is no longer valid. */
+static void forgotten_is_not_kept(void **unused)
+{
+	set_up(4);
+	assert_int_equal(asks(queue, address_in(queue, 5, 0)), 1);
+	assert_true(invalidate(3, 0, 0, true));
+	wait_ready(queue);
+	assert_int_equal(asks(stranger, address_in(stranger, 5, 0)), 1);
+}
+
+/* The flags of a kernel are found by the address where it begins, in its own address space alone. */
+static void flags_by_entry(void **unused)
+{
+	struct tutti_kernel_descriptor d = rig_descriptor();
+	unsigned k;
+
+	set_up(4);
+	for (k = 0; k < FW_KERNELS; k++) {
+		d.flags = (uint16_t)(1 + k % 7);
+		d.entry_offset = (int64_t)k << 32 | 2048;
+		assert_int_equal(rig_kernel(queue, 0x40000 + 64 * k, &d), 0);
+	}
+	for (k = 0; k < FW_KERNELS; k++) {
+		uint32_t low = 0x40000 + 64 * k + 2048;
+
+		assert_int_equal(kernel_flags_at(3, low, k), 1 + k % 7);
+		assert_int_equal(kernel_flags_at(9, low, k), 0);
+		assert_int_equal(kernel_flags_at(3, low + 4, k), 0);
+		assert_int_equal(kernel_flags_at(3, low, k + 1), 0);
+		assert_true(invalidate(3, 0x40000 + 64 * k, 64, true));
+		assert_int_equal(kernel_flags_at(3, low, k), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +414,12 @@ int main(void)
 		RIG_TEST("SYS-07", eviction),
 		RIG_TEST("SYS-07", invalidations),
 		RIG_TEST("SYS-07", invalidated_while_fetching),
+		RIG_TEST("SYS-07", neighbours),
+		RIG_TEST("SYS-07 RES-01", one_fetch_at_a_time),
+		RIG_TEST("SYS-07 RES-01", kept_for_its_queue),
+		RIG_TEST("SYS-07 RES-01", put_off_gives_up),
+		RIG_TEST("SYS-07 RES-01", forgotten_is_not_kept),
+		RIG_TEST("RES-07 SYS-07", flags_by_entry),
 	};
 
 	return cmocka_run_group_tests_name("firmware: kernel descriptors", tests, NULL, NULL);

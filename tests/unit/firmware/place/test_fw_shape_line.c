@@ -81,13 +81,32 @@ static unsigned until_started(unsigned queue, unsigned except)
 	return n;
 }
 
-/* The first in line has waited for so long that shape 0 is closed for it. All other shapes are in use. */
-static void first_loses_patience(void)
+/* @n kernels start while the first is in line. All shapes are in use. */
+static void first_waits_for(unsigned n)
 {
 	all_busy();
 	launch(FIRST);
-	for (unsigned n = 0; n < SHAPE_PATIENCE; n++)
-		follow(1 + n % (FIRST - 1));
+	for (unsigned i = 0; i < n; i++)
+		follow(1 + i % (FIRST - 1));
+}
+
+/* The first in line has waited for so long that shape 0 is closed for it. */
+static void first_loses_patience(void)
+{
+	first_waits_for(SHAPE_PATIENCE);
+}
+
+/* Which shape is closed, or FW_SHAPES if none is. */
+static unsigned closed(void)
+{
+	unsigned i, found = FW_SHAPES;
+
+	for (i = 0; i < FW_SHAPES; i++)
+		if (!shapes.shape[i].match) {
+			assert_int_equal(found, FW_SHAPES);
+			found = i;
+		}
+	return found;
 }
 
 /* There is an entry for the first in line, but it has to fetch its kernel descriptor again before it can use it. */
@@ -282,6 +301,70 @@ static void a_namesake_is_not_in_line(void **unused)
 	assert_int_equal(started[SECOND], 1);
 }
 
+/* A queue is patient for exactly so many kernels, and the closed shape loses its number, by which references know it. */
+static void patience_is_exact(void **unused)
+{
+	uint32_t id;
+
+	(void)unused;
+	first_waits_for(SHAPE_PATIENCE - 1);
+	assert_int_equal(closed(), FW_SHAPES);
+	id = shapes.shape[0].id;
+	follow(1);
+	assert_int_equal(closed(), 0);
+	assert_true(shapes.shape[0].id != id && shapes.shape[0].id == shapes.ids);
+	assert_int_equal(started[FIRST], 0);
+}
+
+/*
+ * Kernels of a closed shape do not end: another shape is closed when as many have started again as somebody was patient for,
+ * and then each time after twice as many. All shapes come in turn.
+ */
+static void closed_in_turn(void **unused)
+{
+	static const unsigned from[] = { SHAPE_PATIENCE, 2 * SHAPE_PATIENCE, 4 * SHAPE_PATIENCE, 8 * SHAPE_PATIENCE };
+	unsigned n, want = FW_SHAPES, k = 0;
+
+	(void)unused;
+	all_busy();
+	launch(FIRST);
+	for (n = 1; n < 10 * SHAPE_PATIENCE; n++) {
+		follow(FIRST - 1);
+		if (k < 4 && n == from[k])
+			want = k++;
+		assert_int_equal(closed(), want);
+	}
+	/* when the line is empty, none is closed; the next time it begins with the next one */
+	destroy(FIRST);
+	assert_int_equal(closed(), FW_SHAPES);
+	launch(SECOND);
+	for (n = 0; n < SHAPE_PATIENCE; n++)
+		follow(FIRST - 1);
+	assert_int_equal(closed(), 4);
+	for (n = 1; n <= SHAPE_PATIENCE; n++) { /* and the time is short again; shape 5 is that of the busy queue */
+		assert_int_equal(closed(), 4);
+		follow(FIRST - 1);
+	}
+	assert_int_equal(closed(), 5);
+}
+
+/* The first in line gets the very shape that was closed for it, if that is what its kernel has become. */
+static void wants_the_closed_shape(void **unused)
+{
+	(void)unused;
+	first_loses_patience();
+	assert_int_equal(closed(), 0);
+	/* a kernel of that shape by another queue waits */
+	shape_line_lifted = true;
+	assert_ptr_equal(shape_find(shapes.shape[0].registers, shapes.shape[0].shared, shapes.shape[0].waves), &shapes.shape[0]);
+	assert_int_equal(closed(), 0); /* while the line does not count, it stays closed for those that do */
+	shape_line_lifted = false;
+	assert_null(shape_find(shapes.shape[0].registers, shapes.shape[0].shared, shapes.shape[0].waves));
+	assert_int_equal(closed(), 0);
+	assert_null(shape_find(0, 0, 31)); /* nor does anybody else get an entry */
+	assert_int_equal(closed(), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,6 +381,9 @@ int main(void)
 		{ "REL-11: shapes are closed no longer than somebody is in line", shapes_open_again, NULL, NULL, NULL },
 		{ "REL-11: the first in line for a shape has failed", the_first_fails, NULL, NULL, NULL },
 		{ "REL-11: a new queue with the number of one that was in line", a_namesake_is_not_in_line, NULL, NULL, NULL },
+		{ "REL-11: patience lasts for exactly so many kernels", patience_is_exact, NULL, NULL, NULL },
+		{ "REL-11: shapes are closed in turn, each for twice as long", closed_in_turn, NULL, NULL, NULL },
+		{ "REL-11: who gets a closed shape", wants_the_closed_shape, NULL, NULL, NULL },
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
