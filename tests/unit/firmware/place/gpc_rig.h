@@ -114,6 +114,10 @@ static inline void boot(const uint16_t *sms, unsigned gpcs, unsigned cpcs, bool 
 		note_places(hal_region(d->sm_table), &d->gpc[g], regular);
 		note_gpc(d, g);
 	}
+	if (gpcs < TUTTI_MAX_GPCS) /* what lies behind the last GPC means nothing */
+		d->gpc[gpcs] = (struct tutti_gpc){ 0, 1, 1, 0 };
+	if (roll(2)) /* the table has as many places as there are SMs, or more */
+		d->sm_table.bytes = card.sms * (unsigned)sizeof(struct tutti_sm_place);
 	if (!table)
 		without_table(d);
 	main_init();

@@ -59,7 +59,7 @@ static uint32_t decode(const uint32_t *p, const uint32_t *end, unsigned *segment
 	uint32_t n = 0;
 
 	for (*segments = 0; p < end; ++*segments) {
-		unsigned repeat = *p & 0xffff, first = *p >> 16 & 0xff, count = *p >> 24, r, w, b;
+		unsigned repeat = *p & 0xffff, first = *p >> 16 & 0xff, count = *p >> 24, before = n, r, w, b;
 
 		p++;
 		assert_true(repeat && count && first + count <= words && p + count <= end);
@@ -70,6 +70,7 @@ static uint32_t decode(const uint32_t *p, const uint32_t *end, unsigned *segment
 						assert_true(32 * (first + w) + b < sms && n < MOST);
 						got[n++] = (uint16_t)(32 * (first + w) + b);
 					}
+		assert_true(n > before);
 		p += count;
 	}
 	return n;

@@ -3,7 +3,7 @@
  * Queues whose kernels need more shapes of CTA than the table has entries (REL-11): who gets the next entry, and when.
  * Queues below FW_SHAPES are busy: each always has a kernel on the card, all of one shape. The others want to launch one.
  */
-#define RINGS 12u
+#define RINGS 16u
 #include "fw_direct.h"
 
 #include "place/shape_line.h"
@@ -365,6 +365,55 @@ static void wants_the_closed_shape(void **unused)
 	assert_int_equal(closed(), 0);
 }
 
+/* A queue that does not stand in line leaves it as it is. */
+static void others_leave(void **unused)
+{
+	(void)unused;
+	first_waits_for(2);
+	destroy(FIRST - 1);
+	launch(SECOND);
+	destroy(SECOND + 2);
+	assert_int_equal(started[FIRST], 0);
+	end(0);
+	assert_int_equal(started[FIRST], 1);
+	assert_int_equal(started[SECOND], 0);
+	destroy(SECOND + 1); /* nor when it is empty again */
+	end(1);
+	assert_int_equal(started[SECOND], 1);
+}
+
+/* There is room in line for six queues; the others join it as those leave, each in its turn. */
+static void a_full_line(void **unused)
+{
+	unsigned q, n, all;
+
+	(void)unused;
+	all_busy();
+	for (q = FIRST; q < RINGS; q++)
+		if (q != URGENT)
+			launch(q);
+	launch(URGENT); /* before all others */
+	for (n = 0; n < FW_SHAPES; n++) {
+		end(n);
+		for (all = 0, q = FIRST; q < RINGS; q++)
+			all += started[q];
+		assert_int_equal(all, n + 1);
+		assert_int_equal(started[URGENT], 1);
+	}
+	while (all < RINGS - FIRST) {
+		for (q = FIRST; q < RINGS; q++)
+			if (slot_of(q, 0) >= 0) {
+				end_all((unsigned)slot_of(q, 0));
+				break;
+			}
+		assert_int_not_equal(q, RINGS);
+		for (all = 0, q = FIRST; q < RINGS; q++)
+			all += started[q];
+		assert_int_equal(all, ++n);
+	}
+	assert_int_equal(closed(), FW_SHAPES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -384,6 +433,8 @@ int main(void)
 		{ "REL-11: patience lasts for exactly so many kernels", patience_is_exact, NULL, NULL, NULL },
 		{ "REL-11: shapes are closed in turn, each for twice as long", closed_in_turn, NULL, NULL, NULL },
 		{ "REL-11: who gets a closed shape", wants_the_closed_shape, NULL, NULL, NULL },
+		{ "REL-11: queues leave that are not in line", others_leave, NULL, NULL, NULL },
+		{ "REL-11: as many queues as the line has room for", a_full_line, NULL, NULL, NULL },
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
