@@ -365,6 +365,21 @@ static void wants_the_closed_shape(void **unused)
 	assert_int_equal(closed(), 0);
 }
 
+/* The first in line got another entry, and the next one wants the shape that was closed: it is open again with that. */
+static void next_wants_the_closed_shape(void **unused)
+{
+	(void)unused;
+	first_loses_patience();
+	launch(0);
+	assert_int_equal(started[0], 1);
+	end(1);
+	assert_int_equal(started[FIRST], 1);
+	assert_int_equal(closed(), 0);
+	end(2); /* which wakes those that wait */
+	assert_int_equal(started[0], 2);
+	assert_int_equal(closed(), FW_SHAPES);
+}
+
 /* A queue that does not stand in line leaves it as it is. */
 static void others_leave(void **unused)
 {
@@ -433,6 +448,7 @@ int main(void)
 		{ "REL-11: patience lasts for exactly so many kernels", patience_is_exact, NULL, NULL, NULL },
 		{ "REL-11: shapes are closed in turn, each for twice as long", closed_in_turn, NULL, NULL, NULL },
 		{ "REL-11: who gets a closed shape", wants_the_closed_shape, NULL, NULL, NULL },
+		{ "REL-11: the next in line wants the shape that was closed", next_wants_the_closed_shape, NULL, NULL, NULL },
 		{ "REL-11: queues leave that are not in line", others_leave, NULL, NULL, NULL },
 		{ "REL-11: as many queues as the line has room for", a_full_line, NULL, NULL, NULL },
 	};
