@@ -392,6 +392,135 @@ static void worked_figure(void **unused)
 	assert_int_equal(sum[3] + sum[4] + sum[6] + sum[8] + sum[31], 0);
 }
 
+/* ---- quick ways for simple cases ---- */
+
+/* A lake as firmware makes it: all SMs have the same, then CTAs are placed, by rows or one by one. */
+static void lake_in_use(void)
+{
+	uint32_t all[LAKE_WORDS] = { 0 }, *end;
+	unsigned top = 1 + roll(LAKE_LEVELS), i;
+
+	for (i = 0; i < sms; i++)
+		all[i / 32] |= 1u << (i % 32);
+	lake_init(&lake, words, all, top);
+	lake_pour(&lake, roll(3) ? sms * roll(top + 1) : roll(sms * top + 1), out, &end);
+	for (i = roll(3) ? 0 : roll(6); i; i--)
+		if (lake_level(&lake, all[0] = roll(sms)))
+			lake_lower(&lake, all[0] / 32, 1u << (all[0] % 32), 1);
+	for (i = 0; i < sms; i++)
+		level[i] = (uint8_t)lake_level(&lake, i);
+}
+
+static unsigned highest(unsigned *count)
+{
+	unsigned i, top = 0;
+
+	for (*count = i = 0; i < sms; i++) {
+		*count = level[i] > top ? 1 : *count + (level[i] == top);
+		top = level[i] > top ? level[i] : top;
+	}
+	return top;
+}
+
+/* SMs with the most free slots in the first mask word that has any. */
+static unsigned in_first_word(unsigned top)
+{
+	unsigned i, n = 0, word = 0;
+
+	for (i = 0; i < sms; i++)
+		if (level[i] == top && (!n || i / 32 == word)) {
+			word = i / 32;
+			n++;
+		}
+	return n;
+}
+
+/* It does what lake_pour() does, or nothing. */
+static void same_or_nothing(bool done, bool simple, uint32_t n, const uint32_t *end, const struct lake *before)
+{
+	uint32_t placed;
+	unsigned segments;
+
+	assert_int_equal(done, simple);
+	if (!done) {
+		assert_memory_equal(&lake, before, sizeof(lake));
+		return;
+	}
+	assert_int_equal(one_at_a_time(n, &placed), 0);
+	assert_int_equal(decode(out, end, &segments), n);
+	assert_int_equal(segments, 1);
+	assert_memory_equal(got, want, n * 2);
+	same_levels(&lake);
+	same_as_fresh(&lake);
+}
+
+static void quick_pours(void **unused)
+{
+	static struct lake before;
+	unsigned card, round, top, count, n, length;
+
+	for (card = 0; card < CARDS; card++)
+		for (round = 0; round < (card == 5 ? 60u : 400u); round++) {
+			choose(card);
+			seed(8000 + 1000 * card + round);
+			lake_in_use();
+			top = highest(&count);
+			before = lake;
+			if (round & 1) {
+				n = 1 + roll(roll(2) ? 34 : sms * 2);
+				same_or_nothing(lake_pour_few(&lake, n, out), top && n <= in_first_word(top), n, out + 2, &before);
+				continue;
+			}
+			n = roll(2) ? sms * (1 + roll(top + 2)) : 1 + roll(sms * (top + 1));
+			length = lake_pour_flat(&lake, n, out);
+			assert_true(!length || length == 1 + words);
+			same_or_nothing(length, top && count == sms && n % sms == 0 && n / sms <= top, n, out + 1 + words, &before);
+		}
+}
+
+/* CTAs end on SMs that all join the top row, as usual: that is seen, and whether as many would go there again. */
+static void quick_raises(void **unused)
+{
+	static struct lake again;
+	unsigned card, round, top, count, w, i;
+	uint32_t mask, *at, *end, segments;
+	bool joins, same, said;
+
+	for (card = 0; card < CARDS; card++)
+		for (round = 0; round < (card == 5 ? 60u : 400u); round++) {
+			choose(card);
+			seed(9000 + 1000 * card + round);
+			do {
+				lake_in_use();
+				top = highest(&count);
+			} while (!top);
+			w = roll(words);
+			at = lake_at(lake.top, w * 4);
+			mask = roll(2) ? 1u << roll(32) : roll(2) ? roll32() : ~*at;
+			for (joins = true, i = 0; i < 32; i++) {
+				if (32 * w + i >= sms)
+					mask &= ~(1u << i);
+				else if (mask >> i & 1)
+					joins &= level[32 * w + i] == top - 1;
+			}
+			assert_int_equal(lake_raises(at, mask), joins);
+			if (!joins || !mask)
+				continue;
+			said = lake_same(lake.top, at, mask);
+			lake_raise_top(lake.top, at, mask, (uint32_t)__builtin_popcount(mask));
+			for (i = 0; i < 32; i++)
+				level[32 * w + i] = (uint8_t)(level[32 * w + i] + (mask >> i & 1));
+			same_levels(&lake);
+			same_as_fresh(&lake);
+			again = lake;
+			again.top = again.row + (lake.top - lake.row);
+			lake_pour(&again, (uint32_t)__builtin_popcount(mask), out, &end);
+			for (same = true, i = 0, segments = decode(out, end, &count); i < segments; i++)
+				same &= got[i] / 32 == w && mask >> (got[i] % 32) & 1;
+			assert_int_equal(said, same);
+		}
+}
+
 /* ---- shapes: capacity, cap, enable table ---- */
 
 static uint32_t model_capacity(uint32_t scalar, uint32_t vector, uint32_t shared, uint32_t barriers, uint32_t waves,
@@ -473,6 +602,8 @@ int main(void)
 		RIG_TEST("CGA-06", lowers),
 		RIG_TEST("CGA-06 TSK-06", round_robin),
 		RIG_TEST("CGA-06", worked_figure),
+		RIG_TEST("CGA-06 CGA-08", quick_pours),
+		RIG_TEST("CGA-06 CGA-14", quick_raises),
 		RIG_TEST("CGA-04", shape_lakes),
 	};
 
