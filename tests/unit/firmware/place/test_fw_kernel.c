@@ -330,9 +330,10 @@ static void neighbours(void **unused)
 static void one_fetch_at_a_time(void **unused)
 {
 	struct tutti_kernel_descriptor d = rig_descriptor();
-	uint64_t a, b;
+	uint64_t a, b, misses;
 
 	set_up(4);
+	misses = counters.kernel_misses;
 	a = address_in(queue, 5, 0);
 	b = address_in(queue, 5, 1);
 	assert_int_equal(dispatch(queue, a), PACKET_PARKED);
@@ -340,6 +341,7 @@ static void one_fetch_at_a_time(void **unused)
 	assert_int_equal(dispatch(queue, b), PACKET_PARKED);
 	assert_int_equal(rig_kernel_answer(&d, 0), 1);
 	assert_int_equal(dispatch(queue, a), 0);
+	assert_int_equal(counters.kernel_misses, misses + 1);
 }
 
 /* What was fetched for a queue that is ready to run is kept until it has run; the others are put off so long. */

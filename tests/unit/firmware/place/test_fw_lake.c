@@ -355,6 +355,29 @@ static void round_robin(void **unused)
 		}
 }
 
+/* A visit has time for some laps, for each word of the masks; it makes one of them in any case (REL-11). */
+static void laps_of_a_visit(void **unused)
+{
+	static const unsigned laps[CARDS] = { 14, 14, 14, 3, 3, 4 }; /* 1, 5 and 32 words */
+	unsigned card, segments;
+	uint32_t first, *end;
+
+	for (card = 0; card < CARDS; card++) {
+		choose(card);
+		rig_load(sms); /* visits are longer for large cards */
+		memset(level, 20, sms);
+		build(&lake);
+		counters.events++;
+		first = 0;
+		assert_int_equal(lake_pour_round(&lake, 20 * sms, &first, out, &end), (20 - laps[card]) * sms);
+		assert_int_equal(decode(out, end, &segments), laps[card] * sms);
+		assert_int_equal(segments, laps[card] * words);
+		/* the same visit */
+		assert_int_equal(lake_pour_round(&lake, 3 * sms, &first, out, &end), 2 * sms);
+		assert_int_equal(first, 0);
+	}
+}
+
 /* Figures 21 to 23: 137 CTAs over 32 SMs. SM3, 4, 6, 8, 31 full; 10, 11, 12, 17, 18 partly loaded; 2, 5, 7 empty. */
 static void worked_figure(void **unused)
 {
@@ -601,6 +624,7 @@ int main(void)
 		RIG_TEST("CGA-06 CGA-14", raises),
 		RIG_TEST("CGA-06", lowers),
 		RIG_TEST("CGA-06 TSK-06", round_robin),
+		RIG_TEST("TSK-06 REL-11", laps_of_a_visit),
 		RIG_TEST("CGA-06", worked_figure),
 		RIG_TEST("CGA-06 CGA-08", quick_pours),
 		RIG_TEST("CGA-06 CGA-14", quick_raises),

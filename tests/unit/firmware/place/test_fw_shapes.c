@@ -50,7 +50,9 @@ static void same_lake(const struct lake *lake)
 	}
 	assert_int_equal(lake->words, words);
 	assert_int_equal(lake->top - lake->row, top);
-	assert_int_equal(lake->row[0].count, ~0u);
+	assert_int_equal(lake->row[0].count, ~0u); /* more than anybody asks for, and all SMs */
+	for (w = 0; w < words; w++)
+		assert_int_equal(lake->row[0].mask[w], ~0u);
 	for (k = 1; k <= top; k++) {
 		unsigned count = 0;
 
