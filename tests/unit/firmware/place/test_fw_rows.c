@@ -360,8 +360,8 @@ static void rows_and_new_shapes(void **unused)
 }
 
 /*
- * Whoever changes which SMs take CTAs, or how they are chosen, has the lake brought up to date before, and then the rows do
- * not lead: held SMs are seen by no lake, nor is what a lake does not count.
+ * Whoever changes which SMs take CTAs, or how they are chosen, or wants the rows for something else, has the lake brought up
+ * to date before, and then the rows do not lead.
  */
 static void settled_before_changes(void **unused)
 {
@@ -370,7 +370,7 @@ static void settled_before_changes(void **unused)
 	struct shape *shape;
 
 	(void)unused;
-	for (unsigned change = 0; change < 8; change++) {
+	for (unsigned change = 0; change < 10; change++) {
 		seed(7000);
 		begin(34);
 		boot(gpcs, 2, 3, true, true);
@@ -389,7 +389,9 @@ static void settled_before_changes(void **unused)
 		case 4: shape_enable(some, false); break;
 		case 5: shape_enable(some, true); break;
 		case 6: shape_exact(true); break;
-		default: shape_cap(3);
+		case 7: shape_cap(3); break;
+		case 8: domain_idle(4, NULL); break; /* a question about an idle card */
+		default: assert_true(domain_sync_masked(shape, some)); /* and one for a task with a mask */
 		}
 		assert_false(gpc_rows_lead());
 		same_lake(&shape->lake);

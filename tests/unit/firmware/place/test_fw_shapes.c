@@ -408,11 +408,12 @@ static unsigned place_now_or_some(struct task *task, unsigned left, const uint32
 /* The task has @n CTAs: all that fit are launched, in one visit or, one SM after the other, in several. */
 static void place(struct shape *shape, unsigned n, const uint32_t *mask, bool round_robin, bool items)
 {
-	static const uint32_t all[LAKE_WORDS] = { [0 ... LAKE_WORDS - 1] = ~0u };
+	uint32_t all[LAKE_WORDS];
 	uint64_t issued = counters.ctas_issued;
 	struct task *task = task_of(shape, n);
 	unsigned next = place_state.round_next % sms, left = n;
 
+	memset(all, 0xff, sizeof(all));
 	launched = 0;
 	while (launched < n && place_one(mask ? mask : all, round_robin ? &next : NULL))
 		;
