@@ -7,6 +7,7 @@
 
 #include "core/task_record.h"
 #include "place/affinity.h"
+#include "place/gpc_slots.h"
 #include "place/plain_grid.h"
 #include "place/sm_order.h"
 #include "top/main.h"
@@ -457,6 +458,45 @@ static void plain_grids(void **unused)
 	assert_true(split > 10);
 }
 
+/*
+ * Where no SM has a free slot even without CTAs of other shapes, nobody looks for one beside them. But while the rows of GPCs
+ * lead, only they know whether that is so.
+ */
+static void full_cards(void **unused)
+{
+	struct shape *shape;
+	struct task *task;
+	uint32_t *w;
+	unsigned n;
+
+	(void)unused;
+	boot(4);
+	shape = shape_find(0, 2, 1);
+	memset(level, 0, sms);
+	fill(&shape->lake);
+	task = task_of(shape, 3);
+	shape_find(0, 3, 1)->residents = 5;
+	place_state.residents += 5;
+	assert_int_equal(place_some(task, 3, NULL, NULL), 0);
+	assert_false(place_state.detours & DETOUR_BESIDE);
+	boot(4);
+	shape = shape_find(0, 2, 1);
+	fill(&shape->lake);
+	task = task_of(shape, 3);
+	shapes.grouped_ctas = place_state.residents;
+	assert_true(domain_sync(shape) && gpc_rows_lead());
+	w = command_ring.next;
+	assert_int_equal(place_some(task, 3, NULL, NULL), 0);
+	assert_true(gpc_rows_lead()); /* there was no need to settle anything */
+	assert_ptr_equal(command_ring.next, w);
+	domain_raise(&domains.gpc[0], 1, 1u << 2);
+	assert_int_equal(place_some(task, 3, NULL, NULL), 1);
+	n = read_launches(false, 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(got[0], 2);
+	same_lake(&shape->lake);
+}
+
 /* ---- masks of tasks ---- */
 
 static void swap(unsigned position, unsigned sm)
@@ -520,6 +560,7 @@ int main(void)
 		RIG_TEST("CGA-04 TSK-07", changes_of_an_empty_card),
 		RIG_TEST("TSK-04", masked_lakes),
 		RIG_TEST("CGA-06 CGA-13 CGA-16 TSK-06", plain_grids),
+		RIG_TEST("CGA-13 CGA-14 PERF-04", full_cards),
 		RIG_TEST("TSK-04", affinity_masks),
 	};
 
