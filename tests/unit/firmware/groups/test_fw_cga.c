@@ -6,9 +6,8 @@
 #include "groups/nested_search.h"
 #include "core/counters.h"
 #include "core/task_record.h"
-#include "cga_oracle.h"
+#include "cga_card.h"
 
-static struct oracle_card card;
 static struct task *task;
 static struct shape *shape;
 static unsigned capacity;
@@ -16,39 +15,13 @@ static unsigned capacity;
 /* Boot a card with these GPCs; CTAs of 64 / capacity shared blocks. */
 static void boot(unsigned gpcs, const unsigned *sms, unsigned ctas)
 {
-	const struct tutti_discovery *d = (const void *)hal_host.window;
-	const struct tutti_sm_place *place;
-	unsigned g, i;
-
-	memset(&card, 0, sizeof(card));
-	hal_host_gpcs = gpcs;
-	for (g = 0; g < gpcs; g++) {
-		hal_host_gpc[g] = (uint16_t)sms[g];
-		card.sms += sms[g];
-	}
-	rig_boot(card.sms, 1);
-	hal_host_gpcs = 0;
-	place = hal_region(d->sm_table);
-	card.gpcs = gpcs;
-	for (i = 0; i < card.sms; i++) {
-		card.gpc[i] = place[i].gpc;
-		card.cpc[i] = place[i].cpc;
-		card.tpc[i] = place[i].tpc;
-		card.order[i] = i;
-	}
-	for (g = 0; g < gpcs; g++) {
-		card.ugpu[g] = d->gpc[g].ugpu;
-		card.ugpus = card.ugpu[g] + 1;
-	}
+	card_boot(gpcs, sms);
 	capacity = ctas;
 	shape = shape_find(0, 64 / ctas, 1);
 	assert_int_equal(shape->capacity, ctas);
 	task = &tasks[3];
 	task->shape = shape;
-	for (i = 0; i < card.sms; i++)
-		card.free[i] = (int)ctas;
-	for (g = 0; g < gpcs; g++)
-		card.credits[g] = domains.gpc[g].credits;
+	card_empty(ctas);
 }
 
 /* Others hold @n slots of the SM at @position. */

@@ -4,50 +4,9 @@
 
 #include "groups/cga_ids.h"
 #include "groups/occupancy.h"
-#include "cga_oracle.h"
+#include "cga_card.h"
 
 #define ENOUGH 100000u
-
-static struct oracle_card card;
-
-static void boot(unsigned gpcs, const unsigned *sms)
-{
-	const struct tutti_discovery *d = (const void *)hal_host.window;
-	const struct tutti_sm_place *place;
-	unsigned g, i;
-
-	memset(&card, 0, sizeof(card));
-	hal_host_gpcs = gpcs;
-	for (g = 0; g < gpcs; g++) {
-		hal_host_gpc[g] = (uint16_t)sms[g];
-		card.sms += sms[g];
-	}
-	rig_boot(card.sms, 1);
-	hal_host_gpcs = 0;
-	place = hal_region(d->sm_table);
-	card.gpcs = gpcs;
-	for (i = 0; i < card.sms; i++) {
-		card.gpc[i] = place[i].gpc;
-		card.cpc[i] = place[i].cpc;
-		card.tpc[i] = place[i].tpc;
-		card.order[i] = i;
-	}
-	for (g = 0; g < gpcs; g++) {
-		card.ugpu[g] = d->gpc[g].ugpu;
-		card.ugpus = card.ugpu[g] + 1;
-	}
-}
-
-/* An idle card whose enabled SMs take @capacity CTAs. */
-static void empty(unsigned capacity)
-{
-	unsigned i;
-
-	for (i = 0; i < card.sms; i++)
-		card.free[i] = shapes.enabled[i / 32] >> (i % 32) & 1 ? (int)capacity : 0;
-	for (i = 0; i < card.gpcs; i++)
-		card.credits[i] = domains.gpc[i].credits_all;
-}
 
 /* CTAs of 64 / capacity shared blocks. */
 static struct tutti_msg_occupancy question(unsigned capacity)
@@ -100,7 +59,7 @@ static void compare(const struct tutti_msg_occupancy *m, unsigned capacity, unsi
 {
 	uint64_t said = ask(m), n;
 
-	empty(capacity);
+	card_empty(capacity);
 	n = place_all(m);
 	if (said != n)
 		fail_msg("%u SMs, %u GPCs, %u CTAs an SM, kinds %u %u %u, parts %u %u %u, mode %u, lmem %u: %llu said, %llu placed",
@@ -120,7 +79,7 @@ static void random_cards(void **unused)
 		seed(7000 + round);
 		for (g = 0; g < gpcs; g++)
 			sms[g] = roll(3) ? 6 + roll(6) : 1 + roll(18);
-		boot(gpcs, sms);
+		card_boot(gpcs, sms);
 		for (i = roll(3) ? 0 : roll(card.sms); i; i--)
 			assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, roll(card.sms), 1, 0), 0);
 		for (i = 0; i < 4; i++) {
@@ -145,7 +104,7 @@ static void known_cards(void **unused)
 	for (i = 0; i < sizeof(cards) / sizeof(cards[0]); i++) {
 		for (gpcs = 0; gpcs < 20 && cards[i][gpcs]; gpcs++)
 			;
-		boot(gpcs, cards[i]);
+		card_boot(gpcs, cards[i]);
 		for (kind = TUTTI_CGA_CPC; kind <= TUTTI_CGA_GPC; kind++)
 			for (n = 1; n <= 16; n *= 2) {
 				struct tutti_msg_occupancy m = question(32);
@@ -168,7 +127,7 @@ static void full_tables(void **unused)
 
 	for (i = 0; i < TUTTI_MAX_GPCS; i++)
 		sms[i] = 16;
-	boot(TUTTI_MAX_GPCS, sms);
+	card_boot(TUTTI_MAX_GPCS, sms);
 	assert_int_equal(domains.cpcs, DOMAIN_CPCS);
 	for (i = 1; i <= 6; i++) {
 		m.cga[0] = (struct tutti_cga_shape){ (uint16_t)i, 1, 1, TUTTI_CGA_CPC };
@@ -184,7 +143,7 @@ static void plain(void **unused)
 	struct tutti_msg_occupancy m = question(8);
 	struct tutti_message answer = { 0 };
 
-	boot(2, sms);
+	card_boot(2, sms);
 	assert_int_equal(occupancy_answer(&m, &answer), 0);
 	assert_int_equal(answer.value, 13 * 8);
 	assert_int_equal(answer.arg[0], 8);
@@ -210,7 +169,7 @@ static void larger_than_the_card(void **unused)
 	for (i = 0; i < 4; i++) {
 		for (n = 1; n < 4 && gpcs[i][n]; n++)
 			;
-		boot(n, gpcs[i]);
+		card_boot(n, gpcs[i]);
 		for (n = 0; n < 4; n++) {
 			unsigned capacity = n & 2 ? 32 : 4;
 			struct tutti_msg_occupancy m = question(capacity);
@@ -238,7 +197,7 @@ static void nonsense(void **unused)
 	struct tutti_message m = { .type = TUTTI_MSG_OCCUPANCY };
 	unsigned round, i, refused = 0;
 
-	boot(3, sms);
+	card_boot(3, sms);
 	seed(99);
 	for (round = 0; round < 20000; round++) {
 		struct tutti_message answer = { 0 };
@@ -267,7 +226,7 @@ static void too_large_gpc(void **unused)
 	(void)unused;
 	m.cga[0] = (struct tutti_cga_shape){ 4, 1, 1, TUTTI_CGA_GPC };
 	for (unsigned i = 0; i < 3; i++) {
-		boot(3, cards[i]);
+		card_boot(3, cards[i]);
 		assert_int_equal(domains.gpcs, 2);
 		assert_int_equal(ask(&m), 3);
 		assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_SM_ORDER, 44u << 16 | 0, 0), 0);
