@@ -193,6 +193,31 @@ static void largest(void **unused)
 	}
 }
 
+/* The answer about a grid like one that has been accepted before is given without another look at the rows of GPCs (PERF-12). */
+static void known_grids(void **unused)
+{
+	static const unsigned sms[] = { 8, 8 };
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS] = { { 4, 1, 1, TUTTI_CGA_CPC }, { 2, 1, 1, TUTTI_CGA_GPC } };
+
+	(void)unused;
+	card_boot(2, sms);
+	task_of(4);
+	for (unsigned i = 0; i < 12; i++) {
+		bool known = i % 3;
+
+		if (i == 3) /* in turn, everything is different that the answer depends on */
+			level[0].x = 6;
+		else if (i == 6)
+			level[1].x = 1;
+		else if (i == 9)
+			assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, 15, 1, 0), 0);
+		assert_true(domain_sync(task->shape));
+		assert_ptr_equal(domains.shape, task->shape);
+		assert_true(ask_both(level, 0, false, any_size, 4));
+		assert_ptr_equal(domains.shape, known ? task->shape : NULL);
+	}
+}
+
 /* A card without CGAs has none, and identity CGAs and memory slots are limited by what the card says (CGA-24, CGA-28). */
 static void limits_of_the_card(void **unused)
 {
@@ -412,13 +437,15 @@ static void described(void **unused)
 
 /*
  * A grid that fitted when it came, and cannot be placed any more since SMs were switched off, has to end; but only when the
- * card is idle, for until then SMs may be switched on again. It is said once.
+ * card is idle, for until then SMs may be switched on again. It is said once. SMs that are held for others will come back.
  */
 static void hopeless(void **unused)
 {
 	unsigned lost = 0, rounds = 0;
+	uint32_t all[LAKE_WORDS];
 
 	(void)unused;
+	memset(all, 0xff, sizeof(all));
 	for (unsigned round = 0; round < 300; round++) {
 		uint32_t allowed[LAKE_WORDS] = { 0 };
 		struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
@@ -455,6 +482,10 @@ static void hopeless(void **unused)
 			assert_int_equal(cga_hopeless(), 0);
 			cga_ids_undo(domains.gpc, id, CGA_IDS_NO_LMEM);
 		}
+		shape_hold(all); /* for others, for a while */
+		assert_int_equal(place(1), 0);
+		assert_int_equal(cga_hopeless(), none ? 1u << task->slot : 0);
+		shape_hold(NULL);
 		attention.settle &= ~ATTEND_CGA;
 		assert_int_equal(place(1), none ? 0 : product(level, grid.levels));
 		assert_int_equal(!!(attention.settle & ATTEND_CGA), none);
@@ -472,6 +503,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("CGA-02 CGA-05 CGA-28", accepted),
 		RIG_TEST("CGA-05 CGA-09 CGA-10", largest),
+		RIG_TEST("CGA-05 PERF-12", known_grids),
 		RIG_TEST("CGA-24 CGA-28 CGA-04", limits_of_the_card),
 		RIG_TEST("CGA-05 REL-11", held_domains),
 		RIG_TEST("CGA-05 RES-01", patience),
