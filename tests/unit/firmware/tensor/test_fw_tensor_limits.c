@@ -4,6 +4,9 @@
 
 #include "tensor/tensor_job.h"
 
+#define MOST (MOVER_SLOTS - FW_AGENTS) /* mover descriptors that may wait at once */
+#define VISIT 12u                      /* that a visit may write */
+
 /* ---- elements inside and outside */
 
 /* Elements of @n that come before 0, and behind @last; coordinates from @negative on stand for negative ones. */
@@ -133,6 +136,7 @@ static void take(const struct tutti_tensor_request *r)
 	do {
 		go_on();
 		assert_true(taken.n < 64);
+		assert_true(mover_tail() - card.head <= MOST); /* the others are for agent dispatches */
 		m = &ring[card.head % hal_host.engines.mover_slots];
 		taken.mover[taken.n++] = *m;
 		hal_host.engines.mover_head = ++card.head;
@@ -229,6 +233,70 @@ static void large_fills(void **state)
 				large_fill(depths[i], before, after);
 }
 
+/* ---- room in the mover ring */
+
+/* A request that needs @n mover descriptors: one visit writes some, and says that it is not done; the others write the rest. */
+static void request(const struct tutti_tensor_request *r, unsigned n)
+{
+	card_front(r);
+	card.front++;
+	tmau_event_request();
+	assert_int_equal(mover_tail() - card.head, n < VISIT ? n : VISIT);
+	assert_int_equal(!!(attention.settle & ATTEND_TMAU), n > VISIT);
+	main_settle();
+	assert_int_equal(mover_tail() - card.head, n);
+	assert_false(attention.settle & ATTEND_TMAU);
+}
+
+/*
+ * A request goes on while there is room for a step of it, which is two descriptors: a box, and what is filled before it. Of
+ * these three a column of two images needs a box for each, a tile in global memory a fill and a box, and a block copy one.
+ */
+static void room_for_two(void **state)
+{
+	struct tutti_tensor deep = { .base = 1ull << 33, .type = TUTTI_U8, .rank = 5, .size_less_1 = { 15, 0, 0, 0, 255 },
+				     .traversal = { 1, 1, 1, 1, 1 }, .box = { 16, 1, 1, 1, 1 }, .stride = { 16, 16, 16, 16 } };
+	struct tutti_tensor edge = { .base = 0x40000000, .type = TUTTI_U8, .rank = 5, .mode = TUTTI_IM2COL, .size_less_1 = { 15, 7, 0, 0, 3 },
+				     .traversal = { 1, 1, 1, 1, 1 }, .stride = { 16, 128, 128, 128 }, .column = { .channels = 16, .pixels = 12 } };
+	struct tutti_tensor_request first = { .op = TUTTI_COPY_LOAD, .rank = 5, .flags = TUTTI_REQUEST_TENSOR };
+	struct tutti_tensor_request second[] = {
+		{ .op = TUTTI_COPY_LOAD, .mode = TUTTI_IM2COL, .rank = 5, .flags = TUTTI_REQUEST_TENSOR, .coordinate = { 0, 2 } },
+		{ .op = TUTTI_COPY_GLOBAL, .rank = 5, .flags = TUTTI_REQUEST_TENSOR, .barrier = TUTTI_BARRIER_NONE,
+		  .coordinate = { 0, 0, 0, 0, -1 }, .other = 1 << 20 },
+		{ .op = TUTTI_COPY_LOAD, .descriptor = 1 << 20, .blocks = 3 },
+	};
+
+	card_boot();
+	for (unsigned i = 0; i < 3; i++)
+		for (unsigned n = MOST - 6; n <= MOST; n++) {
+			unsigned room = MOST - n, written = room < 2 ? 0 : i == 2 || (i == 0 && room == 2) ? 1 : 2;
+
+			deep.box[4] = (uint16_t)n;
+			first.descriptor = card_descriptor_new(0, &deep);
+			if (i < 2) { /* it and the first one have what they need in the cache */
+				deep.box[4] = 2;
+				second[i].descriptor = card_descriptor_new(1, i ? &deep : &edge);
+				card_do(&second[i]);
+			}
+			first.coordinate[4] = -300; /* nothing is inside */
+			card_do(&first);
+			first.coordinate[4] = 0;
+			request(&first, n);
+			card_request(&second[i]);
+			assert_int_equal(mover_tail() - card.head, n + written);
+			card_idle();
+			assert_int_equal(card.ended, card.front);
+			assert_int_equal(card_fault(), 0);
+		}
+	for (unsigned n = 1; n <= MOST; n++) {
+		deep.box[4] = (uint16_t)n;
+		first.descriptor = card_descriptor_new(0, &deep);
+		card_do(&first);
+		request(&first, n);
+		card_idle();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,6 +304,7 @@ int main(void)
 		RIG_TEST("TMA-12 TMA-20", long_turns),
 		RIG_TEST("TMA-26", large_blocks),
 		RIG_TEST("TMA-09 TMA-20", large_fills),
+		RIG_TEST("TMA-03 REL-11", room_for_two),
 	};
 
 	return cmocka_run_group_tests_name("firmware: limits of tensor requests", tests, NULL, NULL);
