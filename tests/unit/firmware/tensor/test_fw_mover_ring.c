@@ -17,7 +17,7 @@ static void boot(void **state)
 {
 	(void)state;
 	hal_host_boot(8);
-	mover_written = 77;
+	mover_written = hal_host.engines.mover_tail = 77;
 	mover_init();
 	assert_int_equal(mover_tail(), 0);
 	assert_int_equal(hal_host.engines.mover_tail, 0);
