@@ -132,7 +132,7 @@ static unsigned visits; /* that the last session took */
 /* Run a whole session, however many visits it takes. Return: CGAs launched */
 static unsigned session(struct cga *cga, unsigned n)
 {
-	unsigned now, most, launched = 0;
+	unsigned now, most, launched = 0, tail;
 	bool goes_on;
 
 	search_bind(cga, task);
@@ -142,9 +142,11 @@ static unsigned session(struct cga *cga, unsigned n)
 		state_detour(DETOUR_CUT, false);
 		domain_sync(shape);
 		most = min32(n - launched, (cga->most + 7u) / 8);
+		tail = command_tail();
 		now = search_run(task, cga, (n - launched) * cga->ctas) / cga->ctas;
 		domains.issued = counters.ctas_issued;
 		launched += now;
+		assert_true(command_tail() - tail <= now * cga->words + COMMAND_RECORD); /* or the ring could overrun */
 		goes_on = place_state.detours & DETOUR_CUT || (now && now < most && search_end() == SEARCH_ROOM);
 		if (!goes_on || cga->levels == 1 || launched == n)
 			return launched;

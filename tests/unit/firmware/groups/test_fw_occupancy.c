@@ -217,6 +217,56 @@ static void nonsense(void **unused)
 	assert_int_equal(rig_message(&m), 0);
 }
 
+static int status(const struct tutti_msg_occupancy *m)
+{
+	struct tutti_message answer = { 0 };
+
+	return occupancy_answer(m, &answer);
+}
+
+/* Which messages are questions: a CTA has waves, and mode, memory slots and padding have a few values only. */
+static void questions(void **unused)
+{
+	static const unsigned sms[] = { 8, 8 };
+	struct tutti_msg_occupancy m;
+
+	card_boot(2, sms);
+	for (unsigned i = 0; i < 256; i++) {
+		m = question(4);
+		m.mode = (uint8_t)i;
+		assert_int_equal(status(&m), i <= TUTTI_OCCUPANCY_MODE_CARD ? 0 : -TUTTI_EINVAL);
+		m = question(4);
+		m.lmem = (uint8_t)i;
+		assert_int_equal(status(&m), i <= 1 ? 0 : -TUTTI_EINVAL);
+		m = question(4);
+		m.waves = (uint16_t)i;
+		assert_int_equal(status(&m), i ? 0 : -TUTTI_EINVAL);
+		m = question(4);
+		m.pad0 = (uint32_t)(i % 32 ? 1u << i % 32 : i & 1);
+		assert_int_equal(status(&m), m.pad0 ? -TUTTI_EINVAL : 0);
+	}
+}
+
+/* A question that names no mode is about the one in which the card starts kernels: ten CTAs on an SM each, or on a few. */
+static void mode_of_the_card(void **unused)
+{
+	static const unsigned sms[] = { 8, 8 };
+	struct tutti_msg_occupancy m = question(4);
+
+	card_boot(2, sms);
+	m.cga[0] = (struct tutti_cga_shape){ 10, 1, 1, TUTTI_CGA_GPC };
+	m.mode = TUTTI_OCCUPANCY_MODE_CARD;
+	assert_int_equal(ask(&m), 6);
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CGA_MODE, TUTTI_CGA_MULTICAST, 0), 0);
+	assert_int_equal(ask(&m), 0);
+	m.mode = TUTTI_CGA_LOAD_BALANCE;
+	assert_int_equal(ask(&m), 6);
+	m.mode = TUTTI_CGA_MULTICAST;
+	assert_int_equal(ask(&m), 0);
+	m.cga[0].x = 8;
+	assert_int_equal(ask(&m), 8);
+}
+
 /* A GPC of more than 32 SMs has no CGAs, and the others have theirs wherever it lies; SMs may come in any order. */
 static void too_large_gpc(void **unused)
 {
@@ -243,6 +293,8 @@ int main(void)
 		RIG_TEST("CGA-29, CGA-04", plain),
 		RIG_TEST("CGA-29, CGA-03", larger_than_the_card),
 		RIG_TEST("CGA-29", nonsense),
+		RIG_TEST("CGA-29", questions),
+		RIG_TEST("CGA-29 CGA-09 CGA-10", mode_of_the_card),
 		RIG_TEST("CGA-29 CGA-04 SYS-14", too_large_gpc),
 	};
 
