@@ -391,6 +391,60 @@ static void topologies(void **unused)
 		}
 }
 
+/* Each GPC has a few ids only, so that they run out before the free slots do: in any kind of domain, nested or not. */
+static void few_ids(void **unused)
+{
+	struct tutti_discovery *d = (void *)hal_host.window;
+	unsigned launched = 0, without = 0;
+
+	for (unsigned round = 0; round < 300; round++) {
+		struct tutti_cga_shape level[TUTTI_CGA_LEVELS] = { { 0 } };
+		unsigned i = 0;
+		struct cga cga;
+
+		seed(88000 + round);
+		random_card();
+		d->cga_ids = 1 + roll(5);
+		cga_ids_init();
+		for (unsigned g = 0; g < card.gpcs; g++)
+			card.credits[g] = domains.gpc[g].credits;
+		for (unsigned kind = 1; kind <= 4; kind++)
+			if (roll(2))
+				level[i++] = (struct tutti_cga_shape){ (uint16_t)(1 + roll(2)), (uint16_t)(1 + roll(2)), 1, (uint16_t)kind };
+		if (!i || !shaped(&cga, roll(2), level))
+			continue;
+		launched += compare(&cga, 1 + roll(3));
+		launched += compare(&cga, 40);
+		compare(&cga, 1);
+		for (unsigned g = 0; g < card.gpcs; g++) {
+			assert_int_equal(domains.gpc[g].credits, card.credits[g]);
+			without += !card.credits[g];
+		}
+	}
+	assert_true(launched > 300 && without > 100);
+}
+
+/* As many CPCs as there can be, asked for CGAs of two sizes in turn: the last ones get theirs, too (SYS-14). */
+static void most_cpcs(void **unused)
+{
+	unsigned sms[TUTTI_MAX_GPCS], i;
+
+	for (i = 0; i < TUTTI_MAX_GPCS; i++)
+		sms[i] = 16;
+	boot(TUTTI_MAX_GPCS, sms, 1);
+	assert_int_equal(domains.cpcs, DOMAIN_CPCS);
+	for (i = 0; i < 62; i++) /* the first ones are full */
+		for (unsigned sm = 0; sm < 16; sm++)
+			load(16 * i + sm, 1);
+	for (i = 0; i < 4; i++) {
+		struct tutti_cga_shape level[TUTTI_CGA_LEVELS] = { { (uint16_t)(i & 1 ? 2 : 4), 1, 1, TUTTI_CGA_CPC } };
+		struct cga cga;
+
+		assert_true(shaped(&cga, 0, level));
+		assert_int_equal(compare(&cga, 2), 2);
+	}
+}
+
 /*
  * While only CGAs of one shape are resident the rows are authoritative, even if they have been computed again. CTAs of
  * other shapes end that.
@@ -471,6 +525,8 @@ int main(void)
 		RIG_TEST("CGA-11 CGA-12", figure_28),
 		RIG_TEST("CGA-02 CGA-01", figure_12),
 		RIG_TEST("CGA-04", topologies),
+		RIG_TEST("CGA-15 CGA-17 CGA-23", few_ids),
+		RIG_TEST("CGA-04 SYS-14", most_cpcs),
 		RIG_TEST("CGA-02 CGA-12 CGA-15 CGA-16 CGA-18 REL-11", nested_cgas),
 	};
 
