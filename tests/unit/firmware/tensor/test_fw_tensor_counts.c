@@ -176,6 +176,12 @@ static void refused(void **state)
 		wrong = about(UNREADABLE, TUTTI_COPY_LOAD); /* is tried again */
 		served(&wrong, false, true, false, false);
 	}
+	/* that it cannot be read is known already from a prefetch */
+	wrong = about(UNREADABLE, TUTTI_DESCRIPTOR_PREFETCH);
+	served(&wrong, false, true, false, false);
+	wrong = about(UNREADABLE, TUTTI_COPY_LOAD);
+	served(&wrong, false, false, false, false);
+	served(&wrong, false, true, false, false);
 	served(&r, true, false, true, false);
 }
 

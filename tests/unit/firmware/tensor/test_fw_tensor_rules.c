@@ -58,6 +58,8 @@ static unsigned refused(const struct tutti_tensor_request *r)
 	assert_int_equal(task_errors[RIG_TASK].sm_wave, 7 | 9 << 16);
 	assert_true(task_errors[RIG_TASK].pc == 0x123456789a);
 	assert_int_equal(task_errors[RIG_TASK].code, TUTTI_ERROR_TENSOR);
+	assert_int_equal(task_errors[RIG_TASK].engine, TUTTI_ENGINE_WAVE);
+	assert_true(task_errors[RIG_TASK].address == r->descriptor);
 	return cause - TUTTI_CAUSE_TENSOR;
 }
 
