@@ -11,7 +11,7 @@
 static struct oracle_card card;
 
 /* Boot a card with these GPCs. */
-static inline void card_boot(unsigned gpcs, const unsigned *sms)
+static inline void oracle_boot(unsigned gpcs, const unsigned *sms)
 {
 	const struct tutti_discovery *d = (const void *)hal_host.window;
 	const struct tutti_sm_place *place;
@@ -40,7 +40,7 @@ static inline void card_boot(unsigned gpcs, const unsigned *sms)
 }
 
 /* An idle card whose enabled SMs take @capacity CTAs. */
-static inline void card_empty(unsigned capacity)
+static inline void oracle_empty(unsigned capacity)
 {
 	unsigned i;
 

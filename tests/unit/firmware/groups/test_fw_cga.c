@@ -15,13 +15,13 @@ static unsigned capacity;
 /* Boot a card with these GPCs; CTAs of 64 / capacity shared blocks. */
 static void boot(unsigned gpcs, const unsigned *sms, unsigned ctas)
 {
-	card_boot(gpcs, sms);
+	oracle_boot(gpcs, sms);
 	capacity = ctas;
 	shape = shape_find(0, 64 / ctas, 1);
 	assert_int_equal(shape->capacity, ctas);
 	task = &tasks[3];
 	task->shape = shape;
-	card_empty(ctas);
+	oracle_empty(ctas);
 }
 
 /* Others hold @n slots of the SM at @position. */
@@ -86,7 +86,8 @@ static void read_launches(unsigned slot)
 			assert_true((w[i] & 0xffff) && w[i] >> 24 && i + (w[i] >> 24) < words);
 			if (w[1] >> 24 != TUTTI_GPC_NONE)
 				assert_int_equal(w[i] >> 16, 1u << 8);
-			for (j = 0; j < w[i] >> 24; j++)
+			for (j = 0; j < w[i] >> 24; j++) {
+				assert_int_not_equal(w[i + 1 + j], 0); /* it would be a message about no SM */
 				for (b = 0; b < 32; b++) {
 					unsigned position = 32 * ((w[i] >> 16 & 0xff) + j) + b;
 
@@ -99,6 +100,7 @@ static void read_launches(unsigned slot)
 						seen.part[seen.launches].ctas[gpc_sm(w[1] >> 24, b)] += w[i] & 0xffff;
 					}
 				}
+			}
 		}
 		/* what spans GPCs may come in several messages */
 		if (w[1] >> 24 == TUTTI_GPC_NONE && seen.launches && seen.outer[seen.launches - 1] == n &&
@@ -433,7 +435,7 @@ static void most_cpcs(void **unused)
 		sms[i] = 16;
 	boot(TUTTI_MAX_GPCS, sms, 1);
 	assert_int_equal(domains.cpcs, DOMAIN_CPCS);
-	for (i = 0; i < 62; i++) /* the first ones are full */
+	for (i = 0; i < 61; i++) /* the first ones are full */
 		for (unsigned sm = 0; sm < 16; sm++)
 			load(16 * i + sm, 1);
 	for (i = 0; i < 4; i++) {
@@ -442,6 +444,49 @@ static void most_cpcs(void **unused)
 
 		assert_true(shaped(&cga, 0, level));
 		assert_int_equal(compare(&cga, 2), 2);
+	}
+	for (i = 0; i < 4; i++) { /* and as many GPCs for CGAs that may spread over all of them */
+		struct tutti_cga_shape level[TUTTI_CGA_LEVELS] = { { 3, 1, 1, (uint16_t)(i & 1 ? TUTTI_CGA_UGPU : TUTTI_CGA_GPU) } };
+		struct cga cga;
+
+		assert_true(shaped(&cga, i / 2, level));
+		assert_int_equal(compare(&cga, 1), 1);
+	}
+}
+
+/* Commands go on at this word of the ring, which is empty. */
+static void go_to(unsigned word)
+{
+	unsigned at = command_tail() % COMMAND_WORDS;
+
+	command_publish();
+	rig_drain();
+	hal_host_fill(COMMAND_WORDS - (word - at) % COMMAND_WORDS);
+	command_publish();
+	rig_drain();
+}
+
+/* The records of a session go over the end of the ring at any of their words, and so do those that are taken back. */
+static void at_the_end_of_the_ring(void **unused)
+{
+	static const unsigned sms[] = { 7, 6, 4 };
+	static const struct tutti_cga_shape levels[][TUTTI_CGA_LEVELS] = {
+		{ { 5, 1, 1, TUTTI_CGA_GPC } }, { { 3, 1, 1, TUTTI_CGA_CPC } }, { { 9, 1, 1, TUTTI_CGA_GPU } }, { { 11, 1, 1, TUTTI_CGA_UGPU } },
+		{ { 3, 1, 1, TUTTI_CGA_GPC }, { 4, 1, 1, TUTTI_CGA_GPU } },
+		{ { 2, 1, 1, TUTTI_CGA_CPC }, { 2, 1, 1, TUTTI_CGA_GPC }, { 2, 1, 1, TUTTI_CGA_UGPU } },
+		{ { 4, 1, 1, TUTTI_CGA_UGPU }, { 2, 1, 1, TUTTI_CGA_GPU } },
+	};
+	struct cga cga;
+
+	for (unsigned i = 0; i < 7 * 80; i++) {
+		boot(3, sms, 4);
+		seed(i);
+		for (unsigned sm = 0; sm < card.sms; sm++)
+			load(sm, roll(3));
+		assert_true(shaped(&cga, i & 1, levels[i % 7]));
+		go_to(COMMAND_WORDS - 1 - i / 7);
+		while (compare(&cga, 2))
+			;
 	}
 }
 
@@ -527,6 +572,7 @@ int main(void)
 		RIG_TEST("CGA-04", topologies),
 		RIG_TEST("CGA-15 CGA-17 CGA-23", few_ids),
 		RIG_TEST("CGA-04 SYS-14", most_cpcs),
+		RIG_TEST("CGA-15 CGA-16", at_the_end_of_the_ring),
 		RIG_TEST("CGA-02 CGA-12 CGA-15 CGA-16 CGA-18 REL-11", nested_cgas),
 	};
 

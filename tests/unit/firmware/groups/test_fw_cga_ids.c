@@ -27,7 +27,7 @@ static void begin(unsigned gpcs, const unsigned *sms, unsigned ids, unsigned slo
 {
 	struct tutti_discovery *d = (void *)hal_host.window;
 
-	card_boot(gpcs, sms);
+	oracle_boot(gpcs, sms);
 	rig_drain();
 	d->cga_ids = ids;
 	d->lmem_slots = slots;

@@ -21,7 +21,7 @@ static void boot(unsigned number)
 	static const unsigned sms[][4] = { { 12, 12, 12, 12 }, { 18, 7, 12, 6 }, { 12, 12 }, { 18 } };
 	static const unsigned gpcs[] = { 4, 4, 2, 1 };
 
-	card_boot(gpcs[number % 4], sms[number % 4]);
+	oracle_boot(gpcs[number % 4], sms[number % 4]);
 	task = &tasks[3];
 	task->shape = shape_find(0, 16, 1);
 	task->unissued = 1u << 30;

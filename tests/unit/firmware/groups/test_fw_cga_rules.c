@@ -25,7 +25,7 @@ static void any_card(unsigned most_gpcs)
 
 	for (g = 0; g < gpcs; g++)
 		sms[g] = roll(3) ? 6 + roll(6) : 1 + roll(18);
-	card_boot(gpcs, sms);
+	oracle_boot(gpcs, sms);
 }
 
 static uint32_t product(const struct tutti_cga_shape *level, unsigned levels)
@@ -94,7 +94,7 @@ static bool acceptable(const struct tutti_cga_shape *level, unsigned mode, bool 
 	identities = product(level, grid.levels) / product(level, (unsigned)(grid.identity + 1));
 	if (lmem && (grid.identity < 0 || identities > d->lmem_slots))
 		return false;
-	card_empty(capacity);
+	oracle_empty(capacity);
 	return oracle_run(&card, &grid, 1) == 1;
 }
 
@@ -200,7 +200,7 @@ static void known_grids(void **unused)
 	struct tutti_cga_shape level[TUTTI_CGA_LEVELS] = { { 4, 1, 1, TUTTI_CGA_CPC }, { 2, 1, 1, TUTTI_CGA_GPC } };
 
 	(void)unused;
-	card_boot(2, sms);
+	oracle_boot(2, sms);
 	task_of(4);
 	for (unsigned i = 0; i < 12; i++) {
 		bool known = i % 3;
@@ -230,7 +230,7 @@ static void limits_of_the_card(void **unused)
 	struct tutti_discovery *d = (void *)hal_host.window;
 
 	(void)unused;
-	card_boot(2, sms);
+	oracle_boot(2, sms);
 	for (d->cga_ctas = 10; d->cga_ctas < 14; d->cga_ctas++) {
 		assert_int_equal(ask_both(one, 0, false, groups, 4), d->cga_ctas >= 12);
 		assert_int_equal(ask_both(two, 0, false, more, 4), d->cga_ctas >= 12);
@@ -302,7 +302,7 @@ static void held_domains(void **unused)
 			grid = grid_of(level, round & 1);
 		} while (!makes_sense(level) || product(level, grid.levels) > 16 * 18);
 		limited = !roll(3);
-		card_empty(capacity);
+		oracle_empty(capacity);
 		for (i = 0; i < card.sms; i++)
 			if (!limited || roll(8))
 				allowed[i / 32] |= 1u << (i % 32);
@@ -364,7 +364,7 @@ static void patience(void **unused)
 		for (unsigned i = 0; i < 4; i++) {
 			uint32_t most = sessions[i] ? sessions[i] : CGA_PATIENCE, ctas = levels[way][0].x * (way == 3 ? 2 : 1);
 
-			card_boot(2, sms);
+			oracle_boot(2, sms);
 			task_of(1);
 			assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CGA_PATIENCE, sessions[i], 0), 0);
 			assert_int_equal(cga_patience(), most);
@@ -467,7 +467,7 @@ static void hopeless(void **unused)
 		cga_begin(task, level, round & 1, false, limited ? allowed : NULL);
 		for (i = roll(card.sms + 1); i; i--)
 			assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, roll(card.sms), 1, 0), 0);
-		card_empty(capacity);
+		oracle_empty(capacity);
 		for (i = 0; limited && i < card.sms; i++)
 			if (!(allowed[i / 32] >> (i % 32) & 1))
 				card.free[i] = 0;

@@ -59,7 +59,7 @@ static void compare(const struct tutti_msg_occupancy *m, unsigned capacity, unsi
 {
 	uint64_t said = ask(m), n;
 
-	card_empty(capacity);
+	oracle_empty(capacity);
 	n = place_all(m);
 	if (said != n)
 		fail_msg("%u SMs, %u GPCs, %u CTAs an SM, kinds %u %u %u, parts %u %u %u, mode %u, lmem %u: %llu said, %llu placed",
@@ -79,7 +79,7 @@ static void random_cards(void **unused)
 		seed(7000 + round);
 		for (g = 0; g < gpcs; g++)
 			sms[g] = roll(3) ? 6 + roll(6) : 1 + roll(18);
-		card_boot(gpcs, sms);
+		oracle_boot(gpcs, sms);
 		for (i = roll(3) ? 0 : roll(card.sms); i; i--)
 			assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, roll(card.sms), 1, 0), 0);
 		for (i = 0; i < 4; i++) {
@@ -104,7 +104,7 @@ static void known_cards(void **unused)
 	for (i = 0; i < sizeof(cards) / sizeof(cards[0]); i++) {
 		for (gpcs = 0; gpcs < 20 && cards[i][gpcs]; gpcs++)
 			;
-		card_boot(gpcs, cards[i]);
+		oracle_boot(gpcs, cards[i]);
 		for (kind = TUTTI_CGA_CPC; kind <= TUTTI_CGA_GPC; kind++)
 			for (n = 1; n <= 16; n *= 2) {
 				struct tutti_msg_occupancy m = question(32);
@@ -127,7 +127,7 @@ static void full_tables(void **unused)
 
 	for (i = 0; i < TUTTI_MAX_GPCS; i++)
 		sms[i] = 16;
-	card_boot(TUTTI_MAX_GPCS, sms);
+	oracle_boot(TUTTI_MAX_GPCS, sms);
 	assert_int_equal(domains.cpcs, DOMAIN_CPCS);
 	for (i = 1; i <= 6; i++) {
 		m.cga[0] = (struct tutti_cga_shape){ (uint16_t)i, 1, 1, TUTTI_CGA_CPC };
@@ -143,7 +143,7 @@ static void plain(void **unused)
 	struct tutti_msg_occupancy m = question(8);
 	struct tutti_message answer = { 0 };
 
-	card_boot(2, sms);
+	oracle_boot(2, sms);
 	assert_int_equal(occupancy_answer(&m, &answer), 0);
 	assert_int_equal(answer.value, 13 * 8);
 	assert_int_equal(answer.arg[0], 8);
@@ -169,7 +169,7 @@ static void larger_than_the_card(void **unused)
 	for (i = 0; i < 4; i++) {
 		for (n = 1; n < 4 && gpcs[i][n]; n++)
 			;
-		card_boot(n, gpcs[i]);
+		oracle_boot(n, gpcs[i]);
 		for (n = 0; n < 4; n++) {
 			unsigned capacity = n & 2 ? 32 : 4;
 			struct tutti_msg_occupancy m = question(capacity);
@@ -197,7 +197,7 @@ static void nonsense(void **unused)
 	struct tutti_message m = { .type = TUTTI_MSG_OCCUPANCY };
 	unsigned round, i, refused = 0;
 
-	card_boot(3, sms);
+	oracle_boot(3, sms);
 	seed(99);
 	for (round = 0; round < 20000; round++) {
 		struct tutti_message answer = { 0 };
@@ -230,7 +230,7 @@ static void questions(void **unused)
 	static const unsigned sms[] = { 8, 8 };
 	struct tutti_msg_occupancy m;
 
-	card_boot(2, sms);
+	oracle_boot(2, sms);
 	for (unsigned i = 0; i < 256; i++) {
 		m = question(4);
 		m.mode = (uint8_t)i;
@@ -253,7 +253,7 @@ static void mode_of_the_card(void **unused)
 	static const unsigned sms[] = { 8, 8 };
 	struct tutti_msg_occupancy m = question(4);
 
-	card_boot(2, sms);
+	oracle_boot(2, sms);
 	m.cga[0] = (struct tutti_cga_shape){ 10, 1, 1, TUTTI_CGA_GPC };
 	m.mode = TUTTI_OCCUPANCY_MODE_CARD;
 	assert_int_equal(ask(&m), 6);
@@ -276,7 +276,7 @@ static void too_large_gpc(void **unused)
 	(void)unused;
 	m.cga[0] = (struct tutti_cga_shape){ 4, 1, 1, TUTTI_CGA_GPC };
 	for (unsigned i = 0; i < 3; i++) {
-		card_boot(3, cards[i]);
+		oracle_boot(3, cards[i]);
 		assert_int_equal(domains.gpcs, 2);
 		assert_int_equal(ask(&m), 3);
 		assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_SM_ORDER, 44u << 16 | 0, 0), 0);
