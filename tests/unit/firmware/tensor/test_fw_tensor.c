@@ -340,12 +340,51 @@ static void same_rules(void **state)
 			assert_true(seen[i]);
 }
 
+/*
+ * Strides and sizes near powers of two, whose products do not fit 64 bits, too: a tensor that ends inside the address space is
+ * good, and one that is longer by a byte, or by any number of them, is refused (TMA-06).
+ */
+static void far_ends(void **state)
+{
+	static struct tensor_template t;
+	unsigned good = 0, just = 0;
+
+	for (unsigned round = 0; round < 60000; round++) {
+		struct tutti_tensor d = { .type = TUTTI_U8, .traversal = { 1, 1, 1, 1, 1 }, .box = { 16, 1, 1, 1, 1 } }, copy;
+		__uint128_t room;
+
+		seed(round);
+		d.rank = (uint8_t)between(1, 5);
+		if (d.rank >= 3 && !roll(4)) {
+			d.interleave = (uint8_t)between(1, 2);
+			d.swizzle = d.interleave == TUTTI_INTERLEAVE_32 ? TUTTI_SWIZZLE_32 : 0;
+		}
+		for (unsigned i = 0; i < d.rank; i++) {
+			d.size_less_1[i] = (uint32_t)((1ull << roll(roll(2) ? 33 : 9)) - roll(2) - roll(2));
+			if (i)
+				d.stride[i - 1] = (1ull << between(5, 39)) - (roll(3) ? 0 : 32);
+		}
+		room = extent(&d) > VA_TOP ? 0 : VA_TOP - extent(&d);
+		d.base = ((uint64_t)room & ~31ull) + 32 * roll(3);
+		if (!roll(3))
+			d.base = 0;
+		card_descriptor(0, &d);
+		d = card.descriptor[0];
+		descriptor_compile(&t, &copy, descriptor_copy(&copy, &d));
+		assert_int_equal(t.error, extent(&d) + d.base > VA_TOP ? TUTTI_TENSOR_ERROR_EXTENT : 0);
+		good += !t.error;
+		just += !t.error && extent(&d) + d.base > VA_TOP - 32;
+	}
+	assert_true(good > 5000 && just > 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("TMA-01 TMA-08 TMA-09 TMA-15 TMA-16 TMA-17 TMA-20 TMA-24", tiles),
 		RIG_TEST("TMA-11 TMA-12 TMA-16 TMA-17 TMA-20", columns),
 		RIG_TEST("TMA-06 TMA-11 TMA-19", same_rules),
+		RIG_TEST("TMA-06 TMA-19", far_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
