@@ -246,6 +246,49 @@ static void limits_of_the_card(void **unused)
 	assert_int_equal(cga_check(one, 0, false, groups, 4, &(struct cga){ 0 }), TUTTI_ERROR_GRID);
 }
 
+/*
+ * SMs are told the size of the outermost CGA that lies in one GPC, along each axis; the rest of the task's state stays as it is
+ * (CGA-19, CGA-24).
+ */
+static void told(void **unused)
+{
+	unsigned with = 0;
+
+	(void)unused;
+	for (unsigned round = 0; round < 300; round++) {
+		uint32_t state[STATE_WORDS], wanted[STATE_WORDS], size[3] = { 1, 1, 1 };
+		struct tutti_task_state *to = (struct tutti_task_state *)wanted;
+		struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
+		static struct cga cga;
+		unsigned i;
+
+		seed(1500 + round);
+		if (!(round % 50))
+			any_card(5);
+		any_levels(level, 1);
+		if (cga_check(level, 0, false, any_size, 8, &cga))
+			continue;
+		for (i = 0; i < STATE_WORDS; i++)
+			state[i] = wanted[i] = i;
+		to->cga_x = to->cga_y = to->cga_z = 0;
+		memcpy(state, wanted, sizeof(state));
+		for (i = 0; i < TUTTI_CGA_LEVELS && level[i].kind && level[i].kind <= TUTTI_CGA_GPC; i++) {
+			size[0] *= level[i].x;
+			size[1] *= level[i].y;
+			size[2] *= level[i].z;
+		}
+		if (i) {
+			to->cga_x = (uint16_t)size[0];
+			to->cga_y = (uint16_t)size[1];
+			to->cga_z = (uint16_t)size[2];
+			with++;
+		}
+		cga_tell(&cga, level, state);
+		assert_memory_equal(state, wanted, sizeof(state));
+	}
+	assert_in_range(with, 60, 250);
+}
+
 /* The SMs of all domains of the outermost kind that have room for one CGA when they are empty. */
 static void plain_domains(const struct oracle_grid *grid, uint32_t *mask)
 {
@@ -505,6 +548,7 @@ int main(void)
 		RIG_TEST("CGA-05 CGA-09 CGA-10", largest),
 		RIG_TEST("CGA-05 PERF-12", known_grids),
 		RIG_TEST("CGA-24 CGA-28 CGA-04", limits_of_the_card),
+		RIG_TEST("CGA-19 CGA-24", told),
 		RIG_TEST("CGA-05 REL-11", held_domains),
 		RIG_TEST("CGA-05 RES-01", patience),
 		RIG_TEST("CGA-05 PERF-12", described),
