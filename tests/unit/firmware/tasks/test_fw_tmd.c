@@ -84,14 +84,17 @@ static void clean_up(void)
 static const struct tutti_tmd sound = { .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, .priority = 3 };
 
 #define AT(field) offsetof(struct tutti_tmd, field)
-#define CASE_OF(member, ...) { AT(member), { .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, __VA_ARGS__ } }
+#define ONE_OF(member, unmapped, ...) \
+	{ AT(member), { .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, __VA_ARGS__ }, unmapped }
+#define CASE_OF(member, ...) ONE_OF(member, false, __VA_ARGS__)
+#define UNMAPPED(member, ...) ONE_OF(member, true, __VA_ARGS__)
 #define WORK .type = TUTTI_TASK_QUEUE, .queue = 0x70000000, .coalesce_min = 1, .coalesce_max = 1
 
 static void each_rule(void **unused)
 {
-	static const struct { unsigned field; struct tutti_tmd tmd; } bad[] = {
-		{ AT(magic), { .version = TUTTI_TMD_VERSION } },
-		{ AT(version), { .magic = TUTTI_TMD_MAGIC } },
+	static const struct { unsigned field; struct tutti_tmd tmd; bool unmapped; } bad[] = {
+		{ AT(magic), { .version = TUTTI_TMD_VERSION }, false },
+		{ AT(version), { .magic = TUTTI_TMD_MAGIC }, false },
 		CASE_OF(type, .type = 2),
 		CASE_OF(priority, .priority = 11),
 		CASE_OF(cga_mode, .cga_mode = TUTTI_CGA_MULTICAST + 1),
@@ -104,12 +107,13 @@ static void each_rule(void **unused)
 		CASE_OF(affinity, .flags = TUTTI_TMD_AFFINITY),
 		CASE_OF(affinity, .flags = TUTTI_TMD_AFFINITY, .affinity = 0x1002),
 		CASE_OF(affinity, .flags = TUTTI_TMD_AFFINITY, .affinity = 1ull << 47),
-		CASE_OF(affinity, .flags = TUTTI_TMD_AFFINITY, .affinity = 0x7ffff0000000ull), /* not mapped */
+		UNMAPPED(affinity, .flags = TUTTI_TMD_AFFINITY, .affinity = 0x7ffff0000000ull),
 		CASE_OF(affinity, .affinity = 0x1000),
 		CASE_OF(queue, .queue = 0x1000),
 		CASE_OF(queue, .type = TUTTI_TASK_QUEUE, .coalesce_min = 1, .coalesce_max = 1),
 		CASE_OF(queue, .type = TUTTI_TASK_QUEUE, .coalesce_min = 1, .coalesce_max = 1, .queue = 0x1010),
-		CASE_OF(queue, WORK), /* not mapped */
+		CASE_OF(queue, .type = TUTTI_TASK_QUEUE, .coalesce_min = 1, .coalesce_max = 1, .queue = 1ull << 47),
+		UNMAPPED(queue, WORK),
 		CASE_OF(coalesce_max, .coalesce_max = 1),
 		CASE_OF(coalesce_max, .type = TUTTI_TASK_QUEUE, .queue = 0x1000, .coalesce_min = 1),
 		CASE_OF(coalesce_max, .type = TUTTI_TASK_QUEUE, .queue = 0x1000, .coalesce_min = 1, .coalesce_max = 0x10000),
@@ -141,11 +145,39 @@ static void each_rule(void **unused)
 				 (unsigned long long)(fault.address - TMD_AT - (jobs - 1) * sizeof(tmd[0])),
 				 bad[i].field);
 		assert_int_equal(fault.field, offsetof(struct tutti_dispatch_packet, tmd));
+		/* only the engine can tell what is not mapped; the firmware has seen everything else itself */
+		assert_int_equal(fault.engine, bad[i].unmapped ? TUTTI_ENGINE_FETCH : TUTTI_ENGINE_FIRMWARE);
+		assert_int_equal(fault.cause, bad[i].unmapped ? TUTTI_CAUSE_UNMAPPED : 0);
+		assert_int_equal(fault.access, bad[i].unmapped ? TUTTI_ACCESS_READ : TUTTI_ACCESS_NONE);
 		assert_false(job[jobs - 1].signalled);
 		clean_up();
 		assert_int_equal(try_it(&sound), 0);
 		clean_up();
 		assert_true(job[jobs - 1].signalled);
+	}
+}
+
+/* The last values that are good. */
+static void at_the_limits(void **unused)
+{
+	static const struct tutti_tmd good[] = {
+#define GOOD(...) { .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, __VA_ARGS__ }
+		GOOD(.priority = 1),
+		GOOD(.priority = 10),
+		GOOD(.cga_mode = TUTTI_CGA_MULTICAST),
+		GOOD(.flags = TUTTI_TMD_QUOTA, .quota = 1),
+		GOOD(.flags = TUTTI_TMD_QUOTA, .quota = ~0u),
+		GOOD(.flags = TUTTI_TMD_INDEPENDENT | TUTTI_TMD_HEAD),
+		GOOD(.flags = TUTTI_TMD_DEPENDENT | TUTTI_TMD_SEQUENCE),
+	};
+	unsigned i;
+
+	begin(1, 32, 8, 1);
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		if (try_it(&good[i]))
+			fail_msg("metadata %u: error %u", i, queues[1].error);
+		assert_int_equal(job[i].issued, 1);
+		clean_up();
 	}
 }
 
@@ -433,10 +465,76 @@ static void meanwhile(void **unused)
 	}
 }
 
+/* The answer of a fetch that nobody waits for, as of a card that is out of its mind, changes nothing. */
+static void unasked_for(void **unused)
+{
+	unsigned number;
+
+	begin(1, 32, 8, 1);
+	assert_int_equal(try_it(&sound), 0);
+	for (number = 0; number < FW_TMDS; number++) {
+		rig_event(TUTTI_EVENT_FETCH | (TAG_TMD | number) << 16, 0, 0);
+		rig_event(TUTTI_EVENT_FETCH | TUTTI_CAUSE_BUS << 8 | (TAG_TMD | number) << 16, 0, 0);
+		pump();
+		assert_int_equal(tmd_at(number)->answers, 0);
+	}
+	assert_int_equal(job[0].running, 1);
+	clean_up();
+	ended(&tmd[0], 1);
+	assert_int_equal(tmd_free_count, FW_TMDS);
+}
+
+/* Its queue goes away while metadata are on their way: the record is in use until they have come. */
+static void destroyed_meanwhile(void **unused)
+{
+	struct tutti_tmd t = sound;
+	unsigned masked;
+
+	for (masked = 0; masked < 2; masked++) {
+		begin(1, 32, 8, 1);
+		t.flags = masked ? TUTTI_TMD_AFFINITY : 0;
+		t.affinity = masked ? MASK_AT : 0;
+		metadata_late = true;
+		assert_int_equal(try_it(&t), 0);
+		if (masked) {
+			answer_fetch(metadata_fetch); /* the record is there, the mask is not */
+			pump();
+			assert_int_equal(metadata_fetch[2] | (uint64_t)metadata_fetch[3] << 32, MASK_AT);
+			assert_int_equal(affinity_left(), FW_AFFINITIES - 1);
+		}
+		ask(TUTTI_MSG_QUEUE_DESTROY, 1);
+		assert_int_equal(tmd_free_count, FW_TMDS - 1);
+		answer_fetch(metadata_fetch);
+		pump();
+		assert_int_equal(tmd_free_count, FW_TMDS);
+		assert_int_equal(affinity_left(), FW_AFFINITIES);
+		assert_int_equal(launches, 0);
+	}
+}
+
+/* A record that waits for its fetch waits for that alone, whatever becomes free meanwhile. */
+static void room_meanwhile(void **unused)
+{
+	begin(1, 32, 8, 1);
+	metadata_late = true;
+	assert_int_equal(try_it(&sound), 0);
+	attention.settle = 0;
+	tmd_resume();
+	assert_int_equal(attention.settle, 0);
+	assert_int_equal(queues[1].wait, WAIT_METADATA);
+	assert_int_equal(metadata_fetches, 1);
+	metadata_late = false;
+	answer_fetch(metadata_fetch);
+	pump();
+	assert_int_equal(job[0].running, 1);
+	clean_up();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("TSK-01", each_rule),
+		RIG_TEST("TSK-01", at_the_limits),
 		RIG_TEST("TSK-01 RES-01", highest_priority),
 		RIG_TEST("TSK-01", any_bytes),
 		RIG_TEST("TSK-01 TSK-03 PERF-12", state_only_kept_if_needed),
@@ -447,6 +545,9 @@ int main(void)
 		RIG_TEST("TSK-01 SYS-09", read_once),
 		RIG_TEST("TSK-01 PKT-06 REL-11", given_back_when_refused),
 		RIG_TEST("TSK-01 SYS-08 PERF-12", meanwhile),
+		RIG_TEST("TSK-01 REL-11", unasked_for),
+		RIG_TEST("TSK-01 SYS-08", destroyed_meanwhile),
+		RIG_TEST("TSK-01 REL-11", room_meanwhile),
 	};
 
 	return cmocka_run_group_tests_name("firmware: metadata of tasks", tests, NULL, NULL);
