@@ -116,6 +116,28 @@ static void held_for_one(void **unused)
 	assert_int_equal(job[2].issued, 1);
 }
 
+/* Of equals that were passed over equally often one has SMs held for it, and the other keeps off them, though it would fit. */
+static void equals_keep_off(void **unused)
+{
+	unsigned i;
+
+	card_size = 1;
+	begin(11, 32, 32, 0);
+	submit(&(struct job){ .queue = 0, .groups = 6000 });
+	submit(&(struct job){ .queue = 1, .groups = 1, .waves = 32 });
+	submit(&(struct job){ .queue = 2, .groups = 1, .waves = 16 });
+	for (i = 0; i < 4 * PATIENCE && !patience_holder; i++)
+		end_any(0);
+	assert_non_null(patience_holder);
+	assert_int_equal(slot_job[patience_holder->slot], 1);
+	for (i = 0; i < 31; i++) {
+		end_any(0);
+		assert_int_equal(job[2].issued, 0);
+	}
+	end_any(0);
+	assert_int_equal(job[1].issued, 1);
+}
+
 /* No more than an eighth of the SMs is held, but at least one. */
 static void held_share(void **unused)
 {
@@ -320,6 +342,7 @@ int main(void)
 		RIG_TEST("REL-11 RES-01", affinity_of_an_sm_that_is_off),
 		RIG_TEST("REL-11 RES-01", hold_of_few_sms),
 		RIG_TEST("REL-11 RES-01", held_for_one),
+		RIG_TEST("REL-11 RES-01", equals_keep_off),
 		RIG_TEST("REL-11 RES-01", held_share),
 		RIG_TEST("REL-11 RES-01", holds_become_longer),
 		RIG_TEST("REL-11 RES-01", holds_by_priority),
