@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Throttle mode (TSK-07): what SMs are told when it begins, changes and ends, on cards of all sizes, and who runs
+ * meanwhile.
+ */
+#include "fw_direct.h"
+
+#include "tasks/throttle.h"
+#include "tutti/fault.h"
+
+#define SHARED 64u    /* blocks of an SM, of 2 KiB */
+#define MOST 256u     /* blocks that one SM can address */
+#define MASK TMDS - 1 /* struct tmd[MASK] is used as an affinity mask of 1024 SMs */
+#define MASK_AT (TMD_AT + (MASK) * sizeof(tmd[0]))
+
+static uint32_t *mask(void)
+{
+	return (uint32_t *)(void *)&tmd[MASK];
+}
+
+static void open_card(unsigned sms)
+{
+	start(sms, 0);
+	for (unsigned q = 0; q < 4; q++)
+		rig_queue(q, ASID, TUTTI_QUEUE_EXTENDED);
+}
+
+/* A throttle task of @sms SMs with metadata @n, of @groups CTAs, in queue @q. */
+static void throttled(unsigned q, unsigned n, unsigned sms, unsigned groups, bool masked)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, groups);
+
+	tmd[n] = child(0);
+	tmd[n].flags = TUTTI_TMD_THROTTLE | (masked ? TUTTI_TMD_AFFINITY : 0);
+	tmd[n].throttle_sms = sms;
+	tmd[n].affinity = masked ? MASK_AT : 0;
+	p.tmd = TMD_AT + n * sizeof(tmd[0]);
+	write_packet(q, &p);
+	rig_event(TUTTI_EVENT_DOORBELL, 1u << q, 0);
+}
+
+static bool usable(unsigned sm, bool masked)
+{
+	return shapes.enabled[sm / 32] >> (sm % 32) & 1 && (!masked || mask()[sm / 32] >> (sm % 32) & 1);
+}
+
+/* The next command THROTTLE; what comes before is carried out. */
+static const uint32_t *next_throttle(unsigned *words)
+{
+	static uint32_t copy[COMMAND_RECORD];
+	const uint32_t *w;
+
+	for (;;) {
+		command_publish();
+		w = hal_host_command(words);
+		assert_non_null(w);
+		memcpy(copy, w, *words * 4);
+		if ((copy[0] & 0xff) == TUTTI_CMD_THROTTLE)
+			return copy;
+		take_one(copy, *words);
+	}
+}
+
+/* SMs are told that the first @n of those that may be used share the shared memory of all; or, if @n is 0, that all is as usual. */
+static void told(unsigned n, bool masked)
+{
+	uint32_t want[TUTTI_MAX_SMS / 32] = { 0 };
+	unsigned words, got = 0, sm;
+	const uint32_t *w = next_throttle(&words);
+
+	for (sm = 0; sm < card_sms; sm++)
+		if (!n || (got < n && usable(sm, masked))) {
+			want[sm / 32] |= 1u << (sm % 32);
+			got++;
+		}
+	assert_int_equal(words, 2 + (card_sms + 31) / 32);
+	assert_int_equal(w[0], TUTTI_CMD_THROTTLE | words << 8 | (uint32_t)!!n << 16);
+	assert_int_equal(w[1], n ? min32(MOST, card_sms * SHARED / got) : SHARED);
+	assert_memory_equal(w + 2, want, 4 * (words - 2));
+	assert_memory_equal(shapes.limit, want, 4 * (words - 2));
+}
+
+static void taken_by_sms(void)
+{
+	rig_event(TUTTI_EVENT_THROTTLE, 0, 0);
+	take();
+}
+
+static void no_more(void)
+{
+	uint32_t before = counters.throttles;
+
+	take();
+	assert_int_equal(counters.throttles, before);
+}
+
+/* The mode begins, its task runs on its SMs alone, and the mode ends. */
+static void one_task(unsigned sms, unsigned n, bool masked)
+{
+	unsigned slot, sm, got = 0, k = 0;
+
+	throttled(0, 0, n, 2 * n, masked);
+	told(n, masked);
+	no_more();
+	assert_int_equal(slot_of(0, 0), -1);
+	assert_false(throttle_on());
+	taken_by_sms();
+	assert_true(throttle_on());
+	slot = (unsigned)slot_of(0, 0);
+	assert_int_equal(running[slot].ctas, 2 * n);
+	for (sm = 0; sm < sms; sm++) {
+		got += usable(sm, masked) && k < n;
+		if (!usable(sm, masked) || k++ >= n)
+			assert_int_equal(running[slot].on[sm], 0);
+	}
+	for (sm = 0; sm < sms; sm++)
+		if (running[slot].on[sm])
+			assert_in_range(running[slot].on[sm], 2 * n / got, (2 * n + got - 1) / got);
+	for (sm = 0; running[slot].ctas > 1; sm = (sm + 1) % sms)
+		if (running[slot].on[sm]) {
+			struct tutti_event event = { { TUTTI_EVENT_CTA | slot << 8 | sm / 32 << 16 | 1u << 24, 1, 1,
+						       1u << sm % 32 } };
+
+			running[slot].on[sm]--;
+			running[slot].ctas--;
+			hal_host_event(&event);
+		}
+	no_more();
+	for (sm = 0; !running[slot].on[sm]; sm++)
+		;
+	running[slot].ctas = 0;
+	hal_host_event(&(struct tutti_event){ { TUTTI_EVENT_CTA | slot << 8 | sm / 32 << 16 | 1u << 24, 1, 1, 1u << sm % 32 } });
+	told(0, false);
+	no_more();
+	taken_by_sms();
+	no_more();
+	assert_false(throttle_on());
+	assert_int_equal(place_state.detours & DETOUR_THROTTLE, 0);
+}
+
+static const unsigned sizes[] = { 1, 2, 31, 32, 33, 64, 144, 1024 };
+
+/* The first SMs; in the extreme one, or all. */
+static void first_sms(void **unused)
+{
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		unsigned some[] = { 1, 2, sizes[i] / 2 + 1, sizes[i] };
+
+		for (unsigned k = 0; k < 4; k++)
+			if (some[k] <= sizes[i]) {
+				open_card(sizes[i]);
+				one_task(sizes[i], some[k], false);
+			}
+	}
+}
+
+/* The first of those that are on and that the task may use; all of them, if they are fewer than it wants. */
+static void first_usable_sms(void **unused)
+{
+	for (unsigned i = 2; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		for (unsigned n = 1; n <= 33; n += 8) {
+			if (n > sizes[i])
+				continue;
+			open_card(sizes[i]);
+			seed(10 * i + n);
+			assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, 0, 1 + roll(3), 0), 0);
+			assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, sizes[i] - 2, 1, 0), 0);
+			for (unsigned w = 0; w < TUTTI_MAX_SMS / 32; w++)
+				mask()[w] = n > 8 ? ~0xf0u : roll32() & roll32();
+			mask()[0] |= 1u << 29;
+			one_task(sizes[i], n, true);
+		}
+}
+
+/* A workgroup may have as much shared memory as an SM has in the mode, and no more. */
+static void shared_memory(void **unused)
+{
+	static const struct { unsigned sms, n, blocks; } c[] = {
+		{ 1, 1, 64 }, { 2, 1, 128 }, { 3, 2, 96 }, { 4, 1, 256 }, { 8, 1, 256 }, { 8, 3, 170 }, { 8, 8, 64 }, { 144, 37, 249 },
+	};
+
+	for (unsigned i = 0; i < sizeof(c) / sizeof(c[0]); i++)
+		for (unsigned more = 0; more < 2; more++) {
+			struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+			open_card(c[i].sms);
+			tmd[0] = child(0);
+			tmd[0].flags = TUTTI_TMD_THROTTLE;
+			tmd[0].throttle_sms = c[i].n;
+			p.tmd = TMD_AT;
+			p.group_bytes = c[i].blocks * 2048 + more;
+			submit(0, &p);
+			assert_int_equal(queue_at(0)->state, more ? QUEUE_STOPPED : QUEUE_RUNNING);
+			assert_int_equal(queue_at(0)->error, more ? TUTTI_ERROR_GROUP_MEMORY : 0);
+			assert_int_equal(counters.throttles, !more);
+			if (more)
+				continue;
+			taken_by_sms();
+			assert_int_equal(running[slot_of(0, 0)].ctas, 1);
+		}
+}
+
+/* The card is emptied first: nobody begins meanwhile but children of those that run, and all do afterwards. */
+static void the_card_is_emptied(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 3);
+	unsigned before;
+
+	open_card(8);
+	submit(1, &p);
+	throttled(0, 0, 2, 5, false);
+	take();
+	assert_int_equal(counters.throttles, 0);
+	submit(2, &p);
+	assert_int_equal(slot_of(2, 0), -1);
+	tmd[1] = child(1);
+	before = replies;
+	ask_for_child((unsigned)slot_of(1, 0), TMD_AT + sizeof(tmd[0]));
+	take();
+	assert_int_equal(replies, before + 1);
+	assert_int_equal(reply_value, 0);
+	assert_int_equal(running[0].ctas + running[1].ctas + running[2].ctas + running[3].ctas, 4);
+	for (unsigned slot = 0; slot < SLOTS; slot++)
+		if (running[slot].ctas && running[slot].tmd)
+			end_all(slot);
+	assert_int_equal(counters.throttles, 0);
+	end_all((unsigned)slot_of(1, 0));
+	assert_int_equal(counters.throttles, 1);
+	taken_by_sms();
+	assert_int_equal(running[slot_of(0, 0)].ctas, 5);
+	assert_int_equal(slot_of(2, 0), -1);
+	end_all((unsigned)slot_of(0, 0));
+	assert_int_equal(counters.throttles, 2);
+	assert_int_equal(slot_of(2, 0), -1);
+	taken_by_sms();
+	assert_int_equal(running[slot_of(2, 0)].ctas, 3);
+}
+
+/* Tasks of one size run in the mode one beside the other; another size needs an empty card again. */
+static void sizes_in_turn(void **unused)
+{
+	open_card(8);
+	throttled(0, 0, 2, 3, false);
+	take();
+	throttled(1, 1, 2, 3, false);
+	take();
+	throttled(2, 2, 3, 3, false);
+	take();
+	taken_by_sms();
+	assert_int_equal(running[slot_of(0, 0)].ctas, 3);
+	assert_int_equal(running[slot_of(1, 0)].ctas, 3);
+	assert_int_equal(slot_of(2, 0), -1);
+	end_all((unsigned)slot_of(0, 0));
+	assert_int_equal(counters.throttles, 1);
+	end_all((unsigned)slot_of(1, 0));
+	assert_int_equal(counters.throttles, 2);
+	taken_by_sms();
+	assert_int_equal(running[slot_of(2, 0)].ctas, 3);
+	end_all((unsigned)slot_of(2, 0));
+	taken_by_sms();
+	assert_int_equal(counters.throttles, 3);
+	assert_false(throttle_on());
+}
+
+/* An event without a switch, as of a card that is out of its mind, changes nothing. */
+static void unasked_for(void **unused)
+{
+	open_card(8);
+	taken_by_sms();
+	assert_false(throttle_on());
+	assert_int_equal(place_state.detours, 0);
+	throttled(0, 0, 2, 3, false);
+	take();
+	taken_by_sms();
+	taken_by_sms();
+	assert_true(throttle_on());
+	assert_int_equal(counters.throttles, 1);
+	end_all((unsigned)slot_of(0, 0));
+	assert_int_equal(counters.throttles, 2);
+	taken_by_sms();
+	assert_false(throttle_on());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST("TSK-07 SYS-14", first_sms),
+		RIG_TEST("TSK-07 TSK-04", first_usable_sms),
+		RIG_TEST("TSK-07 PKT-06", shared_memory),
+		RIG_TEST("TSK-07 TSK-11", the_card_is_emptied),
+		RIG_TEST("TSK-07", sizes_in_turn),
+		RIG_TEST("TSK-07", unasked_for),
+	};
+
+	return cmocka_run_group_tests_name("firmware: throttle mode", tests, NULL, NULL);
+}
