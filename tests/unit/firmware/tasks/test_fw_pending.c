@@ -2,7 +2,10 @@
 /* Tasks that wait for a slot, and what is kept of them once they have one. */
 #include "fw_direct.h"
 
+#include "core/wait.h"
+#include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
+#include "tasks/task_table.h"
 
 /* Once all CTAs of a kernel, in CGAs of two, have started, nothing is kept of its state, whether or not it waited for a slot. */
 static void nothing_is_kept_of_groups(void **unused)
@@ -28,10 +31,218 @@ static void nothing_is_kept_of_groups(void **unused)
 	}
 }
 
+/* So many records a task gets that a task of each higher priority would get one more. */
+static void records_by_priority(void **unused)
+{
+	struct pending *p;
+	unsigned n;
+
+	(void)unused;
+	for (unsigned priority = 1; priority <= 10; priority++) {
+		start(1, 0);
+		for (n = 0; (p = pending_get(priority)); n++) {
+			assert_int_equal(p->place, PENDING_KEPT);
+			assert_int_equal(p->cga.kind, TUTTI_CGA_NONE);
+			assert_int_equal(pending_free, FW_PENDING - n - 1);
+		}
+		assert_int_equal(n, FW_PENDING + 1 - priority);
+		for (unsigned higher = priority; --higher;)
+			assert_non_null(pending_get(higher));
+		assert_null(pending_get(1));
+	}
+}
+
+/* Queue 0 has the only slot; queues 1 and 2 have three packets each that wait, with the metadata of their number, and signals. */
+static void six_wait(void)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+	start(4, 1);
+	for (unsigned q = 0; q < 3; q++)
+		rig_queue(q, ASID, TUTTI_QUEUE_EXTENDED);
+	submit(0, &p);
+	for (unsigned i = 0; i < 6; i++) {
+		tmd[i] = child(0);
+		p.tmd = TMD_AT + i * sizeof(tmd[0]);
+		p.signal = SIGNAL_AT + 64 * i;
+		submit(1 + i % 2, &p);
+	}
+	assert_true(pending_any());
+	assert_int_equal(pending_free, FW_PENDING - 6);
+}
+
+static const struct tmd *metadata_of(unsigned i)
+{
+	for (unsigned n = 0; n < FW_TMDS; n++)
+		if (tmd_at(n)->stage != TMD_FREE && tmd_at(n)->address == TMD_AT + i * sizeof(tmd[0]))
+			return tmd_at(n);
+	fail();
+	return NULL;
+}
+
+/* The signals sent since last time are those of the metadata whose bits @which has, cancelled, in this order. */
+static void cancelled(uint32_t which)
+{
+	unsigned n = 0;
+
+	take();
+	for (unsigned i = 0; i < 6; i++)
+		if (which >> i & 1) {
+			assert_true(n < signal_count);
+			assert_int_equal(signals[n].address, SIGNAL_AT + 64 * i);
+			assert_true(signals[n++].cancelled);
+			assert_int_equal(tmd[i].state, TUTTI_TMD_FINISHED | TUTTI_TMD_CANCELLED);
+			assert_int_equal(tmd[i].error, TUTTI_ERROR_CANCELLED);
+			assert_int_equal(tmd[i].issued + tmd[i].completed, 0);
+		}
+	assert_int_equal(signal_count, n);
+	signal_count = 0;
+}
+
+/* Of tasks that wait, those of one packet or of one queue are dropped, and no others. */
+static void some_are_dropped(void **unused)
+{
+	const uint64_t second = 1, none = 3;
+
+	(void)unused;
+	six_wait();
+	assert_int_equal(pending_oldest(queue_at(1), ~0ull), 0);
+	assert_false(pending_drop_all(queue_at(1), &none, true));
+	assert_false(pending_drop_all(queue_at(0), NULL, true));
+	cancelled(0);
+	assert_true(pending_drop_all(queue_at(2), &second, true));
+	cancelled(1u << 3);
+	assert_false(pending_drop_all(queue_at(2), &second, true));
+	assert_int_equal(pending_free, FW_PENDING - 5);
+	assert_int_equal(pending_oldest(queue_at(2), ~0ull), 0);
+	assert_int_equal(queue_at(2)->in_flight, 2);
+	assert_true(pending_drop_all(queue_at(1), NULL, true));
+	cancelled(1u << 0 | 1u << 2 | 1u << 4);
+	assert_int_equal(pending_oldest(queue_at(1), 77), 77);
+	assert_int_equal(pending_oldest(queue_at(2), 77), 0);
+	assert_int_equal(queue_at(1)->in_flight, 0);
+	assert_true(pending_drop_all(queue_at(2), NULL, false)); /* and without their signals */
+	take();
+	assert_int_equal(signal_count, 0);
+	assert_int_equal(tmd[1].state & tmd[5].state, TUTTI_TMD_FINISHED | TUTTI_TMD_CANCELLED);
+	assert_false(pending_any());
+	assert_true(pending_idle());
+	assert_int_equal(place_state.detours & DETOUR_PENDING, 0);
+	end_all(0);
+	assert_int_equal(tmd_free_count, FW_TMDS);
+}
+
+/* There is no room for the commands that end them: they count as waiting until then, and end once, whoever drops them again. */
+static void dropped_later(void **unused)
+{
+	struct pending *p;
+
+	(void)unused;
+	six_wait();
+	p = pending_with(metadata_of(2));
+	assert_int_equal(p->packet, 1);
+	assert_int_equal(p->place, PENDING_LISTED);
+	hal_host_fill(COMMAND_OWED);
+	pending_drop(p, true);
+	pending_drop(p, true);
+	assert_true(pending_drop_all(queue_at(1), NULL, true));
+	assert_int_equal(p->place, PENDING_DROPPED);
+	assert_int_equal(pending_free, FW_PENDING - 6);
+	assert_ptr_equal(pending_with(metadata_of(2)), p);
+	assert_int_equal(pending_oldest(queue_at(1), ~0ull), 0);
+	assert_int_equal(pending_oldest(queue_at(2), ~0ull), 0);
+	assert_false(pending_drop_all(queue_at(1), NULL, true));
+	cancelled(0);
+	pending_resume();
+	take();
+	assert_int_equal(signal_count, 3);
+	assert_int_equal(pending_free, FW_PENDING - 3);
+	assert_int_equal(pending_oldest(queue_at(1), ~0ull), ~0ull);
+	pending_resume();
+	take();
+	assert_int_equal(signal_count, 3);
+	assert_int_equal(queue_at(1)->in_flight, 0);
+}
+
+/* A record that is free belongs to nobody, whatever it was used for before. */
+static void free_records(void **unused)
+{
+	const struct tmd *gone;
+
+	(void)unused;
+	six_wait();
+	gone = metadata_of(4);
+	assert_non_null(pending_with(gone));
+	assert_true(pending_drop_all(queue_at(1), NULL, true));
+	assert_null(pending_with(gone));
+	assert_int_equal(pending_oldest(queue_at(1), ~0ull), ~0ull);
+	assert_int_equal(pending_oldest(queue_at(2), ~0ull), 0);
+}
+
+/* More shapes than the firmware has entries for: a kernel with CGAs waits for one, and for nothing else. */
+static void waits_for_a_shape(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+	(void)unused;
+	start(8, 0);
+	for (unsigned q = 0; q < 2; q++)
+		rig_queue(q, ASID, TUTTI_QUEUE_EXTENDED);
+	for (unsigned i = 0; i < FW_SHAPES; i++) {
+		p.workgroup_x = p.grid_x = (uint16_t)(32 * (i + 1));
+		submit(0, &p);
+	}
+	tmd[0] = child(0);
+	tmd[0].cga[0] = (struct tutti_cga_shape){ 2, 1, 1, TUTTI_CGA_GPC };
+	p.workgroup_x = 32 * (FW_SHAPES + 1);
+	p.grid_x = 2 * 32 * (FW_SHAPES + 1);
+	p.tmd = TMD_AT;
+	submit(1, &p);
+	assert_int_equal(slot_of(1, 0), -1);
+	assert_int_equal(queue_at(1)->state, QUEUE_RUNNING);
+	end_all((unsigned)slot_of(0, 3));
+	assert_int_equal(running[slot_of(1, 0)].ctas, 2);
+	end_all((unsigned)slot_of(1, 0));
+	assert_int_equal(tmd[0].state, TUTTI_TMD_FINISHED);
+	assert_int_equal(tmd[0].completed, 2);
+}
+
+/* ---- what is asked about tasks ---- */
+
+/* The oldest packet of a queue with a kernel, in a slot or waiting; whether any is there; whether one has failed. */
+static void oldest_of_all(void **unused)
+{
+	(void)unused;
+	six_wait();
+	assert_int_equal(task_oldest(queue_at(0), ~0ull), 0);
+	assert_int_equal(task_oldest(queue_at(1), ~0ull), 0);
+	assert_true(task_any());
+	end_all(0); /* the first of queue 1 gets the slot, with metadata 0 */
+	assert_int_equal(task_oldest(queue_at(0), 55), 55);
+	assert_int_equal(task_oldest(queue_at(1), ~0ull), 0);
+	assert_int_equal(pending_oldest(queue_at(1), ~0ull), 1);
+	for (unsigned i = 0; i < 6; i++) {
+		assert_int_equal(task_oldest(queue_at(1 + i % 2), ~0ull), i / 2);
+		assert_int_equal(task_oldest(queue_at(1 + i % 2), 0), 0);
+		assert_false(task_failed(queue_at(1 + i % 2), i / 2));
+		assert_true(task_any());
+		end_all(0);
+	}
+	assert_false(task_any());
+	assert_int_equal(task_oldest(queue_at(2), 4), 4);
+	assert_true(pending_idle());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("TSK-03 CGA-05", nothing_is_kept_of_groups),
+		RIG_TEST("TSK-02 REL-12", records_by_priority),
+		RIG_TEST("TSK-12 TSK-02", some_are_dropped),
+		RIG_TEST("TSK-12 REL-11", dropped_later),
+		RIG_TEST("TSK-02", free_records),
+		RIG_TEST("TSK-02 CGA-05 SYS-09", waits_for_a_shape),
+		RIG_TEST("TSK-02 TSK-12", oldest_of_all),
 	};
 
 	return cmocka_run_group_tests_name("firmware: tasks that wait for a slot", tests, NULL, NULL);
