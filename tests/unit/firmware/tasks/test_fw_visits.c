@@ -13,6 +13,8 @@
 #define FILLER 0u   /* job */
 #define FILLER_QUEUE (QUEUES - 1)
 
+static unsigned filler; /* the job that fills the card: FILLER, but for a test that needs its slot */
+
 /* A visit that has any steps left makes an attempt, which takes more than this. */
 #define ATTEMPT 1u
 
@@ -28,6 +30,7 @@ static unsigned slot_of(unsigned n)
 static void full_card(unsigned sms, uint32_t fair)
 {
 	card_size = sms;
+	filler = FILLER;
 	begin(1, 32, SM_CTAS, fair);
 	submit(&(struct job){ .queue = FILLER_QUEUE, .groups = SM_CTAS * sms });
 	assert_int_equal(job[FILLER].issued, SM_CTAS * sms);
@@ -39,12 +42,12 @@ static void full_card(unsigned sms, uint32_t fair)
 static void room_on(unsigned sm)
 {
 	rig_shorten_visit(ATTEMPT);
-	end_on(slot_of(FILLER), sm);
+	end_on(slot_of(filler), sm);
 }
 
 /*
  * As many visits as @want has letters, and in each there is room for one CTA more on @sm. The letter says which job
- * takes what there is, 'a' for job 1 and so on; '-': none.
+ * takes what there is, 'a' for the one after the filler and so on; '-': none.
  */
 static void goes(unsigned sm, const char *want)
 {
@@ -54,7 +57,7 @@ static void goes(unsigned sm, const char *want)
 		unsigned before = launches;
 
 		room_on(sm);
-		got[i] = launches > before ? (char)('a' + launched[before] - 1) : '-';
+		got[i] = launches > before ? (char)('a' + launched[before] - filler - 1) : '-';
 		for (; before < launches; before++)
 			assert_int_equal(launched[before], launched[launches - 1]);
 	}
@@ -123,6 +126,58 @@ static void many_in_vain(void **unused)
 	end_on(slot_of(FILLER), 1);
 	assert_true(launches > 0);
 	assert_int_equal(launched[0], 5);
+}
+
+/* The task in the first slot of the table is a task like the others: it waits for its turn as well. */
+static void first_slot(void **unused)
+{
+	(void)unused;
+	full_card(1, 0);
+	while (job[FILLER].running > SM_CTAS / 2)
+		end_on(slot_of(FILLER), 0);
+	filler = jobs;
+	submit(&(struct job){ .queue = FILLER_QUEUE, .groups = SM_CTAS / 2 });
+	while (job[FILLER].running)
+		end_on(slot_of(FILLER), 0);
+	for (unsigned q = 0; q < 3; q++)
+		endless(q, 0, 0);
+	assert_int_equal(slot_of(filler + 1), 0);
+	assert_int_equal(job[filler + 1].running, SM_CTAS / 2);
+	goes(0, "abcabac");
+}
+
+/* Two CTAs of the filler end at once, in a visit for one attempt. Return: how many are placed */
+static unsigned room_for_two(void)
+{
+	unsigned slot = slot_of(filler), before = launches;
+	struct tutti_event event = { { TUTTI_EVENT_CTA | slot << 8 | 1u << 24, 2, 2, 1 } };
+
+	rig_shorten_visit(ATTEMPT);
+	for (unsigned i = 0; i < 2; i++)
+		card_end(slot, 0);
+	job[filler].running -= 2;
+	hal_host_event(&event);
+	pump();
+	return launches - before;
+}
+
+/* A task of which only others of its own queue are equals gets all there is at once, with lots as without. */
+static void alone_in_its_queue(void **unused)
+{
+	(void)unused;
+	for (uint32_t fair = 0; fair < 3; fair++)
+		for (unsigned of_queue = 1; of_queue <= 2; of_queue++) {
+			full_card(1, fair);
+			for (unsigned i = 0; i < of_queue; i++)
+				endless(0, 0, 0);
+			assert_int_equal(room_for_two(), 2);
+			assert_int_equal(launched[0], 1);
+		}
+	/* equals of two queues take it in turns, if lots are drawn */
+	full_card(1, 1);
+	endless(0, 0, 0);
+	endless(1, 0, 0);
+	assert_int_equal(room_for_two(), 1);
 }
 
 /* A task that comes first finds room for two CTAs. If lots are drawn each CTA is a turn of its own. */
@@ -270,7 +325,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("RES-01 REL-11", equals),
+		RIG_TEST("RES-01 REL-11", first_slot),
 		RIG_TEST("RES-02 REL-11", oldest_of_its_queue),
+		RIG_TEST("RES-02 RES-04", alone_in_its_queue),
 		RIG_TEST("TSK-09 REL-11", turns_of_quotas),
 		RIG_TEST("RES-01 REL-11", chance_in_vain),
 		RIG_TEST("RES-01 REL-11", many_in_vain),
