@@ -5,6 +5,8 @@
  */
 #include "place/kernel_cache.h"
 #include "core/task_record.h"
+#include "tasks/metadata.h"
+#include "tasks/pending_tasks.h"
 #include "fw_tasks.h"
 
 #define US 1000u /* ticks */
@@ -85,6 +87,46 @@ static void rounds_by_time(void **unused)
 	timer(100000);
 	assert_int_equal(job[1].split, 1);
 	assert_int_equal(job[1].waves_run, 32 - HOLD);
+}
+
+/* The round after the last that is allowed comes to the microsecond, without any other event, for any number of rounds, and counts from the last match. */
+static void to_the_microsecond(void **unused)
+{
+	static const unsigned limits[] = { 1, 2, 10, 256, 3000 };
+
+	for (unsigned i = 0; i < 5; i++)
+		for (unsigned match = 0; match < 2; match++) {
+			held(limits[i], 32);
+			large(1, 1, true);
+			if (match) {
+				hal_host.time += limits[i] * US / 2;
+				submit(&(struct job){ .queue = 2, .priority = 6, .groups = 1 });
+				assert_int_equal(job[2].running, 1);
+			}
+			if (limits[i] > 1)
+				timer(limits[i] - 1);
+			assert_int_equal(job[1].split, 0);
+			timer(1);
+			assert_int_equal(job[1].split, 1);
+		}
+}
+
+/* A new number of rounds begins a new count. */
+static void new_limit(void **unused)
+{
+	unsigned i;
+
+	held(10, 32);
+	large(1, 1, true);
+	for (i = 1; i < 10; i++)
+		end_one(holder);
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_SPLIT_ROUNDS, 3, 0), 0);
+	for (i = 0; i < 3; i++) {
+		end_one(holder);
+		assert_int_equal(job[1].split, 0);
+	}
+	end_one(holder);
+	assert_int_equal(job[1].split, 1);
 }
 
 /* Whoever gets a place restarts the count, small kernels without metadata too. */
@@ -199,6 +241,45 @@ static void waves_come_last(void **unused)
 	assert_int_equal(job[1].waves_run, 32 - HOLD + 1);
 }
 
+/* A split CTA needs a slot and a record of its own; until there are both it waits. */
+static void without_slot_or_record(void **unused)
+{
+	unsigned left;
+
+	held(10, 2);
+	large(1, 1, true);
+	long_time();
+	assert_int_equal(job[1].split, 0);
+	held(10, 32);
+	large(1, 1, true);
+	left = pending_free;
+	pending_free = 0;
+	long_time();
+	assert_int_equal(job[1].split, 0);
+	assert_int_equal(pending_free, 0);
+	pending_free = left;
+	end_one(holder);
+	assert_int_equal(job[1].split, 1);
+}
+
+/* Waves are counted in 32 bits. A CTA whose last wave would have a larger number is not split. */
+static void number_of_waves(void **unused)
+{
+	const unsigned most = (1u << 27) - 2; /* CTAs of 32 waves before it */
+
+	for (unsigned more = 0; more < 2; more++) {
+		held(10, 32);
+		large(1, 1, true);
+		for (unsigned n = 0; n < FW_TMDS; n++)
+			if (tmd_at(n)->stage == TMD_TASK && tmd_at(n)->queue == &queues[1])
+				tmd_at(n)->groups += most + more;
+		job[1].groups += most + more;
+		job[1].issued = most + more;
+		long_time();
+		assert_int_equal(job[1].split, !more);
+	}
+}
+
 static void end_waves(void)
 {
 	for (unsigned slot = 0; slot < CARD_SLOTS; slot++)
@@ -283,6 +364,45 @@ static void killed_in_pieces(void **unused)
 	}
 }
 
+static unsigned slot_of(unsigned n, bool split)
+{
+	unsigned slot = 0;
+
+	while (!card_slot[slot].busy || slot_job[slot] != (int)n || slot_split[slot] != split)
+		assert_true(++slot < CARD_SLOTS);
+	return slot;
+}
+
+/* The slot of the waves of one CTA has become another kernel's when the next CTA is split and fails: nobody else does. */
+static void killed_beside_others(void **unused)
+{
+	unsigned first, other;
+
+	held(10, 32);
+	large(1, 3, true);
+	timer(20);
+	first = slot_of(1, true);
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_SPLIT_ROUNDS, 1000, 0), 0);
+	while (job[0].running > 1)
+		end_one(holder);
+	end_waves();
+	assert_int_equal(job[1].waves_run, 32);
+	submit(&(struct job){ .queue = 5, .priority = 1, .groups = 20 });
+	other = slot_of(2, false);
+	assert_int_equal(other, first);
+	timer(2000);
+	assert_int_equal(job[1].split, 2);
+	assert_int_not_equal(slot_of(1, true), first);
+	rig_event(TUTTI_EVENT_FAULT | slot_of(1, false) << 8 | TUTTI_CAUSE_UNMAPPED << 16, 0, 0);
+	pump();
+	assert_int_equal(tasks[slot_of(1, true)].state, TASK_KILLED);
+	assert_int_equal(tasks[slot_of(1, false)].state, TASK_KILLED);
+	assert_int_equal(tasks[other].state, TASK_RUNNING);
+	while (job[2].running)
+		end_one(other);
+	assert_true(job[2].signalled);
+}
+
 static int boot_acknowledging(void **state)
 {
 	hal_host_acknowledge = true;
@@ -303,15 +423,20 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("RES-07", rounds_by_events),
 		RIG_TEST("RES-07", rounds_by_time),
+		RIG_TEST("RES-07", to_the_microsecond),
+		RIG_TEST("RES-07", new_limit),
 		RIG_TEST("RES-07", a_match_restarts),
 		RIG_TEST("RES-07", only_if_flagged),
 		RIG_TEST("RES-07", never_these),
 		RIG_TEST("RES-07", evicted_kernel),
+		RIG_TEST("RES-07 TSK-03", without_slot_or_record),
+		RIG_TEST("RES-07", number_of_waves),
 		RIG_TEST("RES-07", waves_come_last),
 		RIG_TEST("RES-07 PKT-04", waves_without_room),
 		RIG_TEST("RES-07 TSK-08", next_of_sequence),
 		RIG_TEST("RES-07 TSK-04", waves_keep_the_mask),
 		RIG_TEST("RES-07 REL-05", killed_in_pieces),
+		RIG_TEST("RES-07 PKT-06", killed_beside_others),
 		ACKNOWLEDGED("RES-07 TSK-05", rounds_by_events),
 		ACKNOWLEDGED("RES-07 TSK-05", rounds_by_time),
 		ACKNOWLEDGED("RES-07 TSK-05", a_match_restarts),
