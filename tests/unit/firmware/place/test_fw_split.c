@@ -89,7 +89,10 @@ static void rounds_by_time(void **unused)
 	assert_int_equal(job[1].waves_run, 32 - HOLD);
 }
 
-/* The round after the last that is allowed comes to the microsecond, without any other event, for any number of rounds, and counts from the last match. */
+/*
+ * The round after the last that is allowed comes to the microsecond, without any other event, for any number of rounds.
+ * They count from the last match.
+ */
 static void to_the_microsecond(void **unused)
 {
 	static const unsigned limits[] = { 1, 2, 10, 256, 3000 };
