@@ -244,6 +244,33 @@ static void waves_come_last(void **unused)
 	assert_int_equal(job[1].waves_run, 32 - HOLD + 1);
 }
 
+/* The task itself goes on behind the CTA that was split, and the waves send no signal, not even of whoever had their record. */
+static void goes_on_behind(void **unused)
+{
+	held(10, 32);
+	submit(&(struct job){ .queue = 2, .priority = 4, .groups = HOLD + 1 }); /* one has to wait, and keeps a record */
+	assert_int_equal(job[1].issued, HOLD);
+	while (!job[1].signalled)
+		for (unsigned slot = 0; slot < CARD_SLOTS; slot++)
+			if (card_slot[slot].running && slot_job[slot] == 1)
+				end_one(slot);
+	assert_true(pending_idle());
+	large(1, 3, true);
+	timer(20);
+	assert_int_equal(job[2].split, 1);
+	for (unsigned slot = 0; slot < CARD_SLOTS; slot++)
+		if (card_slot[slot].busy && slot_job[slot] == 2)
+			assert_int_equal(card_slot[slot].state.first, slot_split[slot] ? 0 : 1);
+	while (job[0].running)
+		end_one(holder);
+	while (job[2].running)
+		for (unsigned slot = 0; slot < CARD_SLOTS; slot++)
+			if (card_slot[slot].running && slot_job[slot] == 2)
+				end_one(slot);
+	assert_true(job[2].signalled);
+	assert_int_equal(counters.signals, 3);
+}
+
 /* A split CTA needs a slot and a record of its own; until there are both it waits. */
 static void without_slot_or_record(void **unused)
 {
@@ -434,6 +461,7 @@ int main(void)
 		RIG_TEST("RES-07", evicted_kernel),
 		RIG_TEST("RES-07 TSK-03", without_slot_or_record),
 		RIG_TEST("RES-07", number_of_waves),
+		RIG_TEST("RES-07 PKT-04", goes_on_behind),
 		RIG_TEST("RES-07", waves_come_last),
 		RIG_TEST("RES-07 PKT-04", waves_without_room),
 		RIG_TEST("RES-07 TSK-08", next_of_sequence),

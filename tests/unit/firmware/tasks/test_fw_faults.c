@@ -7,6 +7,7 @@
 
 #include "groups/cga_ids.h"
 #include "tasks/metadata.h"
+#include "queues/queue_life.h"
 #include "tasks/task_table.h"
 #include "tutti/fault.h"
 
@@ -124,6 +125,7 @@ static void first_of_many(void **unused)
 	tail = command_tail();
 	wave_fails(2, TUTTI_CAUSE_STACK, 0);
 	assert_int_equal(command_tail(), tail + COMMAND_KILL_WORDS);
+	assert_int_equal(queue_at(3)->state, QUEUE_STOPPED); /* at once, so that nothing behind it starts */
 	assert_true(task_failed(queue_at(3), 1));
 	assert_false(task_failed(queue_at(3), 0) || task_failed(queue_at(2), 1));
 	wave_fails(2, TUTTI_CAUSE_ILLEGAL, TUTTI_ENGINE_POST);
@@ -210,6 +212,73 @@ static void metadata_of_a_failure(void **unused)
 		assert_int_equal(tmd[0].completed, ended);
 		assert_int_equal(tmd_free_count, FW_TMDS);
 	}
+}
+
+/* What has ended, or was cancelled or killed already, cannot be cancelled. */
+static void too_late_to_cancel(void **unused)
+{
+	run_one(2);
+	end_all(2);
+	assert_int_equal(signal_count, 1);
+	assert_int_equal(task_cancel(queue_at(3), 1), -TUTTI_ENOENT);
+	run_one(2);
+	assert_int_equal(task_cancel(queue_at(3), 1), 0);
+	assert_int_equal(task_cancel(queue_at(3), 1), -TUTTI_ENOENT);
+	end_all(2);
+	assert_int_equal(signal_count, 1);
+	assert_true(signals[0].cancelled);
+	run_one(2);
+	slow_kills = true;
+	wave_fails(2, TUTTI_CAUSE_ILLEGAL, 0);
+	assert_int_equal(task_cancel(queue_at(3), 1), -TUTTI_ENOENT);
+	killed(2);
+	take();
+	assert_int_equal(signal_count, 0);
+	assert_int_equal(reported().code, TUTTI_ERROR_KERNEL_TRAP);
+}
+
+/* A cancelled task fails before its last CTA has ended: then it has failed. */
+static void cancelled_fails(void **unused)
+{
+	run_one(2);
+	assert_int_equal(task_cancel(queue_at(3), 1), 0);
+	wave_fails(2, TUTTI_CAUSE_ILLEGAL, 0);
+	assert_int_equal(reported().code, TUTTI_ERROR_KERNEL_TRAP);
+	assert_int_equal(queue_at(3)->state, QUEUE_STOPPED);
+	assert_int_equal(signal_count, 0);
+}
+
+/* A queue is destroyed while a kernel of it and its child run: both are killed, without a report, and then all is free. */
+static void destroyed_with_a_child(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+	unsigned parent, slot;
+
+	start(8, 0);
+	rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED);
+	submit(0, &p);
+	parent = (unsigned)slot_of(0, 0);
+	tmd[0] = child(1);
+	tmd[0].signal = SIGNAL_AT;
+	ask_for_child(parent, TMD_AT);
+	take();
+	assert_int_equal(tmd_free_count, FW_TMDS - 1);
+	slow_kills = true;
+	assert_int_equal(queue_destroy(0, 5), 0);
+	take();
+	assert_int_equal(queue_at(0)->state, QUEUE_DYING);
+	assert_int_equal(tmd_free_count, FW_TMDS - 1);
+	for (slot = 0; slot < SLOTS; slot++)
+		if (tasks[slot].state != TASK_FREE) {
+			assert_int_equal(tasks[slot].state, TASK_KILLED);
+			killed(slot);
+			assert_int_not_equal(queue_at(0)->state, QUEUE_STOPPED);
+		}
+	take();
+	assert_int_equal(tmd_free_count, FW_TMDS);
+	assert_int_equal(queue_at(0)->state, QUEUE_NONE);
+	assert_int_equal(signal_count, 0);
+	assert_int_equal(counters.queue_errors, 0);
 }
 
 /* ---- kernels of one packet that overlap ---- */
@@ -338,6 +407,9 @@ int main(void)
 		RIG_TEST("PKT-06 SYS-52", where_it_was),
 		RIG_TEST("PKT-06", not_killed),
 		RIG_TEST("PKT-06 TSK-01", metadata_of_a_failure),
+		RIG_TEST("TSK-12", too_late_to_cancel),
+		RIG_TEST("TSK-12 PKT-06", cancelled_fails),
+		RIG_TEST("SYS-08 TSK-11", destroyed_with_a_child),
 		RIG_TEST("PKT-06 PKT-16", one_of_a_packet_fails),
 		RIG_TEST("TSK-12 PKT-16", packet_is_cancelled),
 		RIG_TEST("CGA-27", access_to_another),

@@ -207,6 +207,57 @@ static void waits_for_a_shape(void **unused)
 	assert_int_equal(tmd[0].completed, 2);
 }
 
+/* CGAs of two levels, named by metadata that have a kernel of their own as those of a child have. */
+static void two_levels(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 8);
+
+	(void)unused;
+	start(18, 0);
+	rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED);
+	tmd[0] = child(1);
+	tmd[0].cga[0] = (struct tutti_cga_shape){ 2, 1, 1, TUTTI_CGA_CPC };
+	tmd[0].cga[1] = (struct tutti_cga_shape){ 2, 1, 1, TUTTI_CGA_GPC };
+	p.tmd = TMD_AT;
+	submit(0, &p);
+	assert_int_equal(queue_at(0)->state, QUEUE_RUNNING);
+	assert_int_equal(running[0].ctas, 8);
+}
+
+/* Of a kernel whose CTAs wait it is kept whether they may be split, also if a packet names it by a reference. */
+static void kept_flags(void **unused)
+{
+	for (unsigned flagged = 0; flagged < 2; flagged++)
+		for (unsigned by_reference = 0; by_reference < 2; by_reference++) {
+			struct tutti_dispatch_packet p = kernel_packet(1, 1), fill = kernel_packet(0, 1);
+			union tutti_packet again = condensed(1);
+			unsigned kept = 0;
+
+			(void)unused;
+			start(1, 0);
+			rig_rsb(1, ASID, TUTTI_RSB_SCRATCH);
+			rig_queue(1, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB);
+			rig_queue(2, ASID, TUTTI_QUEUE_EXTENDED);
+			descriptor[1].flags = flagged ? TUTTI_KERNEL_INDEPENDENT : 0;
+			descriptor[2].flags = TUTTI_KERNEL_INDEPENDENT; /* there is one on the card in any case */
+			fill.kernel_object = KERNEL_AT + 64 * 2;
+			p.workgroup_x = p.grid_x = 1024;
+			store(1, 0, p);
+			submit(2, &fill);
+			if (by_reference)
+				submit(1, &again);
+			else
+				submit(1, &p);
+			for (unsigned i = 0; i < FW_PENDING; i++)
+				if (pending_at(i)->place == PENDING_KEPT && pending_at(i)->queue == queue_at(1)) {
+					assert_int_equal(pending_at(i)->kernel_flags & TUTTI_KERNEL_INDEPENDENT,
+							 flagged ? TUTTI_KERNEL_INDEPENDENT : 0);
+					kept++;
+				}
+			assert_int_equal(kept, 1);
+		}
+}
+
 /* ---- what is asked about tasks ---- */
 
 /* The oldest packet of a queue with a kernel, in a slot or waiting; whether any is there; whether one has failed. */
@@ -242,6 +293,8 @@ int main(void)
 		RIG_TEST("TSK-12 REL-11", dropped_later),
 		RIG_TEST("TSK-02", free_records),
 		RIG_TEST("TSK-02 CGA-05 SYS-09", waits_for_a_shape),
+		RIG_TEST("TSK-01 CGA-03", two_levels),
+		RIG_TEST("RES-07 PKT-12", kept_flags),
 		RIG_TEST("TSK-02 TSK-12", oldest_of_all),
 	};
 

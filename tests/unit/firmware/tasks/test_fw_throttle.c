@@ -13,6 +13,8 @@
 #define MASK TMDS - 1 /* struct tmd[MASK] is used as an affinity mask of 1024 SMs */
 #define MASK_AT (TMD_AT + (MASK) * sizeof(tmd[0]))
 
+static unsigned priority; /* of the next throttle tasks; 0: that of their queue */
+
 static uint32_t *mask(void)
 {
 	return (uint32_t *)(void *)&tmd[MASK];
@@ -33,6 +35,7 @@ static void throttled(unsigned q, unsigned n, unsigned sms, unsigned groups, boo
 	tmd[n] = child(0);
 	tmd[n].flags = TUTTI_TMD_THROTTLE | (masked ? TUTTI_TMD_AFFINITY : 0);
 	tmd[n].throttle_sms = sms;
+	tmd[n].priority = (uint8_t)priority;
 	tmd[n].affinity = masked ? MASK_AT : 0;
 	p.tmd = TMD_AT + n * sizeof(tmd[0]);
 	write_packet(q, &p);
@@ -149,9 +152,15 @@ static void first_sms(void **unused)
 		for (unsigned k = 0; k < 4; k++)
 			if (some[k] <= sizes[i]) {
 				open_card(sizes[i]);
+				priority = (i + 3 * k) % 11; /* any */
 				one_task(sizes[i], some[k], false);
 			}
 	}
+	for (priority = 1; priority <= 10; priority++) {
+		open_card(8);
+		one_task(8, 2, false);
+	}
+	priority = 0;
 }
 
 /* The first of those that are on and that the task may use; all of them, if they are fewer than it wants. */
@@ -262,6 +271,79 @@ static void sizes_in_turn(void **unused)
 	assert_false(throttle_on());
 }
 
+/* A card that starts anew is not in the mode, whatever it was in before. */
+static void not_after_a_boot(void **unused)
+{
+	open_card(8);
+	throttled(0, 0, 2, 3, false);
+	take();
+	taken_by_sms();
+	assert_true(throttle_on());
+	open_card(8);
+	assert_false(throttle_on());
+	one_task(8, 3, false);
+}
+
+/*
+ * A throttle task that runs one CTA at a time keeps the card between them, although no CTA is on it then, and although
+ * another task that has metadata comes and goes.
+ */
+static void one_at_a_time(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1), other = kernel_packet(0, 1);
+
+	open_card(8);
+	tmd[0] = child(0);
+	tmd[0].flags = TUTTI_TMD_THROTTLE | TUTTI_TMD_SEQUENCE;
+	tmd[0].throttle_sms = 2;
+	p.tmd = TMD_AT;
+	p.grid_x = 32 * 3;
+	submit(0, &p);
+	taken_by_sms();
+	tmd[1] = child(0);
+	other.tmd = TMD_AT + sizeof(tmd[0]);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(running[slot_of(0, 0)].ctas, 1);
+		submit(1, &other);
+		assert_int_equal(slot_of(1, i), -1);
+		assert_int_equal(rig_request(TUTTI_MSG_TASK_CANCEL, 1, i, 0), 0);
+		assert_int_equal(counters.throttles, 1);
+		end_all((unsigned)slot_of(0, 0));
+		taken_by_sms();
+	}
+	assert_int_equal(counters.throttles, 2);
+	assert_int_equal(tmd[0].completed, 3);
+	assert_false(throttle_on());
+}
+
+/* CGAs run on the SMs that are chosen for their task: the mode of another one, on as many other SMs, will not do. */
+static void groups_on_their_sms(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 2);
+
+	open_card(8);
+	mask()[0] = 0x3;
+	throttled(0, 0, 2, 3, true);
+	take();
+	tmd[MASK - 1].magic = 0xc;
+	tmd[1] = child(0);
+	tmd[1].flags = TUTTI_TMD_THROTTLE | TUTTI_TMD_AFFINITY;
+	tmd[1].throttle_sms = 2;
+	tmd[1].affinity = MASK_AT - sizeof(tmd[0]);
+	tmd[1].cga[0] = (struct tutti_cga_shape){ 2, 1, 1, TUTTI_CGA_GPC };
+	p.tmd = TMD_AT + sizeof(tmd[0]);
+	submit(1, &p);
+	taken_by_sms();
+	assert_int_equal(running[slot_of(0, 0)].ctas, 3);
+	assert_int_equal(slot_of(1, 0), -1);
+	end_all((unsigned)slot_of(0, 0));
+	assert_int_equal(counters.throttles, 2);
+	assert_int_equal(shapes.limit[0], 0xc);
+	taken_by_sms();
+	assert_int_equal(running[slot_of(1, 0)].ctas, 2);
+	assert_int_equal(running[slot_of(1, 0)].on[2] + running[slot_of(1, 0)].on[3], 2);
+}
+
 /* An event without a switch, as of a card that is out of its mind, changes nothing. */
 static void unasked_for(void **unused)
 {
@@ -289,6 +371,9 @@ int main(void)
 		RIG_TEST("TSK-07 PKT-06", shared_memory),
 		RIG_TEST("TSK-07 TSK-11", the_card_is_emptied),
 		RIG_TEST("TSK-07", sizes_in_turn),
+		RIG_TEST("TSK-07", not_after_a_boot),
+		RIG_TEST("TSK-07 TSK-08", one_at_a_time),
+		RIG_TEST("TSK-07 CGA-05 TSK-04", groups_on_their_sms),
 		RIG_TEST("TSK-07", unasked_for),
 	};
 

@@ -465,6 +465,62 @@ static void meanwhile(void **unused)
 	}
 }
 
+/* Metadata lie at multiples of 64 bytes, below the addresses that only the system has. Others are not even read. */
+static void senseless_addresses(void **unused)
+{
+	struct tutti_dispatch_packet p = rig_packet(KERNEL_AT);
+
+	begin(1, 32, 8, 1);
+	for (unsigned bit = 0; bit < 64; bit += bit == 5 ? 42 : 1) {
+		p.workgroup_x = p.grid_x = 32;
+		p.tmd = TMD_AT | 1ull << bit;
+		ring[1][written[1]++ % RING].dispatch = p;
+		rig_event(TUTTI_EVENT_DOORBELL, 1u << 1, 0);
+		pump();
+		assert_int_equal(queues[1].state, QUEUE_STOPPED);
+		assert_int_equal(queues[1].error, TUTTI_ERROR_TMD);
+		assert_int_equal(newest().field, offsetof(struct tutti_dispatch_packet, tmd));
+		clean_up();
+	}
+	assert_int_equal(metadata_fetches, 0);
+}
+
+/* The dynamic part is written by one command, word by word as the contract says. */
+static void written_back(void **unused)
+{
+	const uint32_t *w;
+	unsigned words;
+
+	begin(1, 32, 8, 1);
+	submit(&(struct job){ .queue = 1, .priority = 2, .groups = 3 });
+	end_running();
+	end_running();
+	tmd_at(0)->evictions = 11;
+	tmd_at(0)->turns = 12;
+	tmd_at(0)->timeouts = 13;
+	card_end(0, 0);
+	hal_host_event(&(struct tutti_event){ { TUTTI_EVENT_CTA | 1u << 24, 1, 1, 1 } });
+	command_publish();
+	do
+		w = hal_host_command(&words);
+	while (w && (w[0] & 0xff) != TUTTI_CMD_BLOCK);
+	assert_non_null(w);
+	assert_int_equal(words, 4 + 2 * 7);
+	assert_int_equal(w[0], TUTTI_CMD_BLOCK | words << 8);
+	assert_int_equal(w[1], ASID | 1 << 16);
+	assert_int_equal(pair(w + 2), TMD_AT + offsetof(struct tutti_tmd, state));
+	assert_int_equal(w[4], TUTTI_TMD_FINISHED);
+	assert_int_equal(w[5], 0);
+	assert_int_equal(pair(w + 6), 3);  /* issued, completed, resume */
+	assert_int_equal(pair(w + 8), 3);
+	assert_int_equal(pair(w + 10), 3);
+	assert_int_equal(pair(w + 12), 0); /* outstanding */
+	assert_int_equal(w[14], 11);
+	assert_int_equal(w[15], 12);
+	assert_int_equal(w[16], 13);
+	assert_int_equal(w[17], 0);
+}
+
 /* The answer of a fetch that nobody waits for, as of a card that is out of its mind, changes nothing. */
 static void unasked_for(void **unused)
 {
@@ -482,6 +538,31 @@ static void unasked_for(void **unused)
 	clean_up();
 	ended(&tmd[0], 1);
 	assert_int_equal(tmd_free_count, FW_TMDS);
+}
+
+/* The same for a record that waits for a mask: when there is one it is fetched, and the task starts. */
+static void unasked_for_while_waiting(void **unused)
+{
+	unsigned mask[FW_AFFINITIES], n, number;
+
+	begin(1, 32, 8, 1);
+	for (n = 0; affinity_left(); n++)
+		mask[n] = affinity_take();
+	number = tmd_number(tmd_free);
+	submit(&(struct job){ .queue = 1, .priority = 2, .groups = 1, .mask = 1 });
+	assert_int_equal(launches, 0);
+	assert_int_equal(metadata_fetches, 1);
+	rig_event(TUTTI_EVENT_FETCH | (TAG_TMD | number) << 16, 0, 0);
+	pump();
+	while (n--)
+		affinity_put(mask[n]);
+	tmd_resume();
+	main_settle();
+	pump();
+	assert_int_equal(metadata_fetches, 2);
+	assert_int_equal(launches, 1);
+	end_one(0);
+	assert_true(job[0].signalled);
 }
 
 /* Its queue goes away while metadata are on their way: the record is in use until they have come. */
@@ -545,7 +626,10 @@ int main(void)
 		RIG_TEST("TSK-01 SYS-09", read_once),
 		RIG_TEST("TSK-01 PKT-06 REL-11", given_back_when_refused),
 		RIG_TEST("TSK-01 SYS-08 PERF-12", meanwhile),
+		RIG_TEST("TSK-01 PKT-06", senseless_addresses),
+		RIG_TEST("TSK-01 TSK-16", written_back),
 		RIG_TEST("TSK-01 REL-11", unasked_for),
+		RIG_TEST("TSK-01 TSK-04 REL-11", unasked_for_while_waiting),
 		RIG_TEST("TSK-01 SYS-08", destroyed_meanwhile),
 		RIG_TEST("TSK-01 REL-11", room_meanwhile),
 	};
