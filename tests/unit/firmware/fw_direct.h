@@ -261,6 +261,27 @@ static inline int slot_of(unsigned q, uint64_t packet)
 	return -1;
 }
 
+/* A CTA of the kernel in @slot ends on this SM. */
+static inline void end_on(unsigned slot, unsigned sm)
+{
+	struct tutti_event event = { { TUTTI_EVENT_CTA | slot << 8 | sm / 32 << 16 | 1u << 24, 1, 1, 1u << sm % 32 } };
+
+	running[slot].on[sm]--;
+	running[slot].ctas--;
+	hal_host_event(&event);
+	take();
+}
+
+/* One CTA of the kernel in @slot ends, on the first SM that has any. */
+static inline void end_first(unsigned slot)
+{
+	unsigned sm = 0;
+
+	while (!running[slot].on[sm])
+		sm++;
+	end_on(slot, sm);
+}
+
 /* The CTAs of the kernel in @slot end. Another one may start there at once. */
 static inline void end_all(unsigned slot)
 {
@@ -269,14 +290,8 @@ static inline void end_all(unsigned slot)
 	while (left)
 		for (unsigned sm = 0; sm < card_sms && left; sm++)
 			if (running[slot].on[sm]) {
-				struct tutti_event event = { { TUTTI_EVENT_CTA | slot << 8 | sm / 32 << 16 | 1u << 24, 1, 1,
-							       1u << sm % 32 } };
-
 				left--;
-				running[slot].on[sm]--;
-				running[slot].ctas--;
-				hal_host_event(&event);
-				take();
+				end_on(slot, sm);
 			}
 }
 

@@ -177,20 +177,6 @@ static void not_killed(void **unused)
 	assert_int_equal(signal_count, 1);
 }
 
-static void end_first(unsigned slot)
-{
-	for (unsigned sm = 0; sm < card_sms; sm++)
-		if (running[slot].on[sm]) {
-			struct tutti_event event = { { TUTTI_EVENT_CTA | slot << 8 | 1u << 24, 1, 1, 1u << sm } };
-
-			running[slot].on[sm]--;
-			running[slot].ctas--;
-			hal_host_event(&event);
-			take();
-			return;
-		}
-}
-
 /* Metadata of a task that fails say which CTAs have completed before, and why the others have not. */
 static void metadata_of_a_failure(void **unused)
 {

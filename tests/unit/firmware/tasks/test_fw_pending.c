@@ -144,7 +144,7 @@ static void dropped_later(void **unused)
 	assert_int_equal(p->place, PENDING_LISTED);
 	hal_host_fill(COMMAND_OWED);
 	pending_drop(p, true);
-	pending_drop(p, true);
+	pending_drop(p, false); /* too late: its signal will be sent as cancelled */
 	assert_true(pending_drop_all(queue_at(1), NULL, true));
 	assert_int_equal(p->place, PENDING_DROPPED);
 	assert_int_equal(pending_free, FW_PENDING - 6);

@@ -316,6 +316,28 @@ static void one_at_a_time(void **unused)
 	assert_false(throttle_on());
 }
 
+/* A throttle task is cancelled while the card is emptied for it: the others need not wait any longer. */
+static void cancelled_before_it_begins(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 3);
+
+	open_card(8);
+	submit(1, &p);
+	throttled(0, 0, 2, 5, false);
+	take();
+	submit(2, &p);
+	assert_int_equal(slot_of(2, 0), -1);
+	rig_command = take_one;
+	assert_int_equal(rig_request(TUTTI_MSG_TASK_CANCEL, 0, 0, 0), 0);
+	rig_command = NULL;
+	take();
+	end_first((unsigned)slot_of(1, 0));
+	assert_int_not_equal(slot_of(2, 0), -1);
+	assert_int_equal(running[slot_of(1, 0)].ctas, 2);
+	assert_int_equal(counters.throttles, 0);
+	assert_int_equal(place_state.detours & DETOUR_THROTTLE, 0);
+}
+
 /* CGAs run on the SMs that are chosen for their task: the mode of another one, on as many other SMs, will not do. */
 static void groups_on_their_sms(void **unused)
 {
@@ -373,6 +395,7 @@ int main(void)
 		RIG_TEST("TSK-07", sizes_in_turn),
 		RIG_TEST("TSK-07", not_after_a_boot),
 		RIG_TEST("TSK-07 TSK-08", one_at_a_time),
+		RIG_TEST("TSK-07 TSK-12", cancelled_before_it_begins),
 		RIG_TEST("TSK-07 CGA-05 TSK-04", groups_on_their_sms),
 		RIG_TEST("TSK-07", unasked_for),
 	};

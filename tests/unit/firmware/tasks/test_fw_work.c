@@ -288,6 +288,69 @@ static void not_asleep(void **unused)
 	assert_int_not_equal(slot_of(1, 1), -1);
 }
 
+/*
+ * A kernel of higher priority takes the slot of a queue task that runs CTAs, when these have ended. The task goes on when
+ * it has a slot again; if its queue is closed and empty by then, it has ended.
+ */
+static void evicted(void **unused)
+{
+	for (unsigned closed = 0; closed < 2; closed++) {
+		struct tutti_dispatch_packet p = kernel_packet(0, 1);
+		unsigned producer = start_work(4, 2, 0, 1, 1), slot = consumer()->slot;
+
+		put(producer, 2);
+		work()->closed = closed;
+		put(producer, 0);
+		tmd[1] = child(0);
+		tmd[1].priority = 1;
+		p.tmd = TMD_AT + sizeof(tmd[0]);
+		submit(1, &p);
+		assert_int_equal(tasks[slot].state, TASK_LEAVING);
+		assert_int_equal(slot_of(1, 1), -1);
+		if (!closed)
+			put(producer, 1); /* it gets no CTA now */
+		assert_int_equal(items_given, 2);
+		end_all(slot);
+		assert_int_equal(slot_of(1, 1), slot);
+		assert_int_equal(tmd[0].state, closed ? TUTTI_TMD_FINISHED : 0);
+		assert_int_equal(tmd[0].issued, 2);
+		assert_int_equal(tmd[0].completed, 2);
+		assert_int_equal(tmd[0].evictions, 1);
+		assert_int_equal(queue_at(0)->works, !closed);
+		end_all(slot);
+		if (closed)
+			continue;
+		put(producer, 0); /* as the heartbeat does */
+		assert_int_equal(items_given, 3);
+		end_all(slot);
+		end_all(producer);
+	}
+}
+
+/* A task that waits for an SM that is off has no CTA on the card either, but it does not sleep, and keeps its slot. */
+static void others_do_not_sleep(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+	unsigned producer = start_work(4, 2, 0, 1, 1), slot = consumer()->slot;
+
+	assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, 2, 1, 0), 0);
+	end_all(producer);
+	tmd[1] = child(0);
+	tmd[1].flags = TUTTI_TMD_AFFINITY;
+	tmd[1].affinity = MASK_AT; /* SM 2 */
+	p.tmd = TMD_AT + sizeof(tmd[0]);
+	submit(1, &p);
+	assert_int_equal(tasks[producer].state, TASK_RUNNING);
+	assert_int_equal(tasks[producer].unissued, 1);
+	assert_true(producer < slot);
+	p.tmd = 0;
+	submit(1, &p);
+	assert_int_equal(slot_of(1, 2), slot);
+	assert_int_equal(tasks[producer].state, TASK_RUNNING);
+	assert_int_equal(tasks[producer].packet, 1);
+	end_all(slot);
+}
+
 /* ---- ends before its queue is closed ---- */
 
 /* A cancelled task says how many items nobody has got. */
@@ -409,6 +472,8 @@ int main(void)
 		RIG_TEST("TSK-10 TSK-11", notices),
 		RIG_TEST("TSK-10 TSK-03", asleep),
 		RIG_TEST("TSK-10 TSK-03", not_asleep),
+		RIG_TEST("TSK-10 TSK-03", evicted),
+		RIG_TEST("TSK-10 TSK-03", others_do_not_sleep),
 		RIG_TEST("TSK-10 TSK-12", cancelled),
 		RIG_TEST("TSK-10 TSK-12", cancelled_while_it_is_read),
 		RIG_TEST("TSK-10 PKT-06", queue_is_gone),
