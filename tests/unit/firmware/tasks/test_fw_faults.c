@@ -26,14 +26,17 @@ static uint32_t told(void)
 	return ((const struct tutti_status *)(const void *)(hal_host.window + card()->status.offset))->card_ring_tail;
 }
 
-/* The newest message to the host, which tells a fault. */
+/* The newest message to the host that tells a fault. */
 static struct tutti_fault reported(void)
 {
-	const struct tutti_message *ring = (const void *)(hal_host.window + card()->card_ring.offset);
-	const struct tutti_message *newest = &ring[(told() - 1) % (card()->card_ring.bytes / sizeof(*ring))];
+	const struct tutti_message *ring = (const void *)(hal_host.window + card()->card_ring.offset), *message;
+	uint32_t at = told();
 
-	assert_int_equal(newest->type, TUTTI_MSG_QUEUE_ERROR);
-	return newest->fault;
+	do {
+		assert_true(at);
+		message = &ring[--at % (card()->card_ring.bytes / sizeof(*ring))];
+	} while (message->type != TUTTI_MSG_QUEUE_ERROR);
+	return message->fault;
 }
 
 static void expect_fault(const struct tutti_fault *want)
@@ -385,6 +388,33 @@ static void access_to_another(void **unused)
 	}
 }
 
+/* An SM is switched off while a CGA that needs it waits. When nothing else runs it can never start: its kernel has failed. */
+static void group_without_sms(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 64), two = kernel_packet(1, 2);
+
+	start(2, 0);
+	rig_queue(2, ASID, TUTTI_QUEUE_EXTENDED);
+	rig_queue(3, ASID, TUTTI_QUEUE_EXTENDED);
+	submit(2, &p);
+	assert_int_equal(running[slot_of(2, 0)].ctas, 64);
+	tmd[0] = child(1);
+	tmd[0].cga_mode = TUTTI_CGA_MULTICAST;
+	tmd[0].cga[0] = (struct tutti_cga_shape){ 2, 1, 1, TUTTI_CGA_GPC };
+	two.tmd = TMD_AT;
+	submit(3, &two);
+	assert_int_equal(slot_of(3, 0), -1);
+	rig_command = take_one;
+	assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, 1, 1, 0), 0);
+	rig_command = NULL;
+	end_all((unsigned)slot_of(2, 0));
+	expect_fault(&(struct tutti_fault){ .code = TUTTI_ERROR_GRID, .queue = 3, .context = ASID, .sm = 0xffff,
+					    .wave = 0xffff });
+	assert_int_equal(tmd[0].error, TUTTI_ERROR_GRID);
+	assert_int_equal(tmd[0].issued, 0);
+	assert_int_equal(queue_at(2)->state, QUEUE_RUNNING);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -399,6 +429,7 @@ int main(void)
 		RIG_TEST("PKT-06 PKT-16", one_of_a_packet_fails),
 		RIG_TEST("TSK-12 PKT-16", packet_is_cancelled),
 		RIG_TEST("CGA-27", access_to_another),
+		RIG_TEST("CGA-05 PKT-06", group_without_sms),
 	};
 
 	return cmocka_run_group_tests_name("firmware: tasks that fail", tests, NULL, NULL);
