@@ -127,6 +127,8 @@ static void passed_over(uint32_t failed, unsigned went, bool late)
 		assert_null(patience_waiting);
 	} else if (late) {
 		assert_ptr_equal(patience_waiting, &tasks[best]);
+		assert_true(place_state.detours & DETOUR_CUT); /* so there will be another visit */
+		state_detour(DETOUR_CUT, false);
 		check_holder();
 		counters.events++;
 		patience_go_on();

@@ -207,7 +207,7 @@ static void waits_for_a_shape(void **unused)
 	assert_int_equal(tmd[0].completed, 2);
 }
 
-/* CGAs of two levels, named by metadata that have a kernel of their own as those of a child have. */
+/* CGAs of two levels. The kernel that only metadata of a child name may be anything in those of a packet. */
 static void two_levels(void **unused)
 {
 	struct tutti_dispatch_packet p = kernel_packet(0, 8);
@@ -216,6 +216,7 @@ static void two_levels(void **unused)
 	start(18, 0);
 	rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED);
 	tmd[0] = child(1);
+	tmd[0].kernel_object = ~0ull;
 	tmd[0].cga[0] = (struct tutti_cga_shape){ 2, 1, 1, TUTTI_CGA_CPC };
 	tmd[0].cga[1] = (struct tutti_cga_shape){ 2, 1, 1, TUTTI_CGA_GPC };
 	p.tmd = TMD_AT;

@@ -556,10 +556,15 @@ static void unasked_for_while_waiting(void **unused)
 	pump();
 	while (n--)
 		affinity_put(mask[n]);
+	metadata_late = true;
 	tmd_resume();
 	main_settle();
 	pump();
 	assert_int_equal(metadata_fetches, 2);
+	assert_int_equal(launches, 0); /* the mask is on its way */
+	metadata_late = false;
+	answer_fetch(metadata_fetch);
+	pump();
 	assert_int_equal(launches, 1);
 	end_one(0);
 	assert_true(job[0].signalled);

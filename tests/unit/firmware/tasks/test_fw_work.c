@@ -48,17 +48,18 @@ static void start_ctas(void)
 		model.deadline = hal_host.time + (uint64_t)work_us * US;
 }
 
+static uint64_t timer(void)
+{
+	return hal_host.engines.timer_lo | (uint64_t)hal_host.engines.timer_hi << 32;
+}
+
 static void check(unsigned slot)
 {
 	assert_int_equal(items_given, model.given);
 	assert_int_equal(work()->read_index, model.given);
 	assert_int_equal(counters.timeouts, model.timeouts);
 	assert_int_equal(tasks[slot].unissued, 0);
-}
-
-static uint64_t timer(void)
-{
-	return hal_host.engines.timer_lo | (uint64_t)hal_host.engines.timer_hi << 32;
+	assert_true(timer() <= model.deadline);
 }
 
 /* Time passes. The timer's event comes when the firmware has asked for it. */
