@@ -164,6 +164,26 @@ static void dropped_later(void **unused)
 	assert_int_equal(queue_at(1)->in_flight, 0);
 }
 
+/* A slot becomes free while the command ring is full: the next task gets it as soon as there is room, without another end. */
+static void slot_without_room(void **unused)
+{
+	unsigned sm = 0;
+
+	(void)unused;
+	six_wait();
+	while (!running[0].on[sm])
+		sm++;
+	running[0].on[sm] = running[0].ctas = 0;
+	hal_host_fill(COMMAND_OWED + 20);
+	hal_host_event(&(struct tutti_event){ { TUTTI_EVENT_CTA | 1u << 24, 1, 1, 1u << sm } });
+	assert_int_equal(tasks[0].state, TASK_FREE);
+	assert_int_equal(pending_free, FW_PENDING - 6);
+	main_before_idle();
+	take();
+	assert_int_equal(slot_of(1, 0), 0);
+	assert_int_equal(pending_free, FW_PENDING - 5);
+}
+
 /* A record that is free belongs to nobody, whatever it was used for before. */
 static void free_records(void **unused)
 {
@@ -292,6 +312,7 @@ int main(void)
 		RIG_TEST("TSK-02 REL-12", records_by_priority),
 		RIG_TEST("TSK-12 TSK-02", some_are_dropped),
 		RIG_TEST("TSK-12 REL-11", dropped_later),
+		RIG_TEST("TSK-03 REL-11", slot_without_room),
 		RIG_TEST("TSK-02", free_records),
 		RIG_TEST("TSK-02 CGA-05 SYS-09", waits_for_a_shape),
 		RIG_TEST("TSK-01 CGA-03", two_levels),
