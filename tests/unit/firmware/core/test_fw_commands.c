@@ -3,11 +3,28 @@
  * The command ring by itself: each record word by word, when there is room for more, how its end is filled, and how far
  * launches may write without asking. Then the steps of a visit, and the timer.
  */
+#include "core/hal.h"
+
+/* The firmware orders what it has written before what it writes next. */
+static void released(void);
+#define hal_release() released()
+#include "core/command_ring.h"
+#undef hal_release
+
 #include "core/clock.h"
 #include "core/wait.h"
 #include "fw_rig.h"
 
 #define NEAR 80u /* launches ask again when they are this near to the end of the ring */
+
+static unsigned releases;
+static uint32_t shown; /* how many words the engines knew of then */
+
+static void released(void)
+{
+	releases++;
+	shown = hal_host.engines.command_tail;
+}
 
 static void begin(void)
 {
@@ -173,6 +190,23 @@ static void limits(void **unused)
 	queue_table.suspended = queue_table.shared = queue_table.crowded = false;
 }
 
+/* The engines learn of commands when these have been written, and not before. */
+static void published(void **unused)
+{
+	uint32_t before;
+
+	begin();
+	before = hal_host.engines.command_tail;
+	releases = 0;
+	command_fence(TUTTI_SCOPE_SYSTEM | TUTTI_FENCE_RELEASE);
+	assert_int_equal(hal_host.engines.command_tail, before);
+	command_publish();
+	assert_int_equal(releases, 1);
+	assert_int_equal(shown, before);
+	assert_int_equal(hal_host.engines.command_tail, before + 1);
+	assert_int_equal(command_ring.published, before + 1);
+}
+
 /* A mark is a fetch of nothing, published at once; there is one at a time. */
 static void marks(void **unused)
 {
@@ -292,6 +326,7 @@ int main(void)
 		RIG_TEST("SYS-09", wraps),
 		RIG_TEST("SYS-09", records_are_whole),
 		RIG_TEST("REL-11 SYS-08", limits),
+		RIG_TEST("SYS-09", published),
 		RIG_TEST("REL-11", marks),
 		RIG_TEST("REL-11", steps),
 		RIG_TEST("REL-11", cut),

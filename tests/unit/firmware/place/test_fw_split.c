@@ -114,6 +114,19 @@ static void to_the_microsecond(void **unused)
 		}
 }
 
+/* Nothing happens for longer than 31 bits of the clock can tell: as many rounds as microseconds all the same. */
+static void a_long_pause(void **unused)
+{
+	held(3000000, 32);
+	large(1, 1, true);
+	timer(2500000);
+	end_one(holder);
+	assert_int_equal(job[1].split, 0);
+	timer(600000);
+	end_one(holder);
+	assert_int_equal(job[1].split, 1);
+}
+
 /* A new number of rounds begins a new count. */
 static void new_limit(void **unused)
 {
@@ -454,6 +467,7 @@ int main(void)
 		RIG_TEST("RES-07", rounds_by_events),
 		RIG_TEST("RES-07", rounds_by_time),
 		RIG_TEST("RES-07", to_the_microsecond),
+		RIG_TEST("RES-07", a_long_pause),
 		RIG_TEST("RES-07", new_limit),
 		RIG_TEST("RES-07", a_match_restarts),
 		RIG_TEST("RES-07", only_if_flagged),

@@ -113,33 +113,6 @@ static bool comes_before_holder(int slot)
 	return slot >= 0 && (holder < 0 || model[slot].level < model[holder].level);
 }
 
-/* Rounds end: @went is the task of the lowest priority that was placed, the others found no room. */
-static void passed_over(uint32_t failed, unsigned went, bool late)
-{
-	int best;
-
-	counters.events++;
-	if (late)
-		visit_goes_on(VISIT_STEPS);
-	patience_lost(failed, &tasks[went]);
-	best = impatient(failed, went);
-	if (!comes_before_holder(best)) {
-		assert_null(patience_waiting);
-	} else if (late) {
-		assert_ptr_equal(patience_waiting, &tasks[best]);
-		assert_true(place_state.detours & DETOUR_CUT); /* so there will be another visit */
-		state_detour(DETOUR_CUT, false);
-		check_holder();
-		counters.events++;
-		patience_go_on();
-		assert_null(patience_waiting);
-		hold_for((unsigned)best);
-	} else {
-		hold_for((unsigned)best);
-	}
-	check_holder();
-}
-
 static void join(unsigned slot)
 {
 	struct task *task = &tasks[slot];
@@ -178,6 +151,38 @@ static void was_placed(unsigned slot)
 	if (holder == (int)slot) {
 		model[slot].vain = 0;
 		let_go();
+	}
+	check_holder();
+}
+
+/* Rounds end: @went is the task of the lowest priority that was placed, the others found no room. */
+static void passed_over(uint32_t failed, unsigned went, bool late)
+{
+	int best;
+
+	counters.events++;
+	if (late)
+		visit_goes_on(VISIT_STEPS);
+	patience_lost(failed, &tasks[went]);
+	best = impatient(failed, went);
+	if (!comes_before_holder(best)) {
+		assert_null(patience_waiting);
+	} else if (late) {
+		assert_ptr_equal(patience_waiting, &tasks[best]);
+		assert_true(place_state.detours & DETOUR_CUT); /* so there will be another visit */
+		state_detour(DETOUR_CUT, false);
+		check_holder();
+		counters.events++;
+		if (!roll(3))
+			leave((unsigned)best);
+		else if (!roll(2))
+			was_placed((unsigned)best);
+		patience_go_on();
+		assert_null(patience_waiting);
+		if (model[best].here && model[best].passed > PATIENCE)
+			hold_for((unsigned)best); /* it still needs them */
+	} else {
+		hold_for((unsigned)best);
 	}
 	check_holder();
 }

@@ -279,6 +279,38 @@ static void kept_flags(void **unused)
 		}
 }
 
+/* Each task state that is sent is counted once, whether its task starts at once, waits or goes on after an eviction. */
+static void states_are_counted(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 40), urgent = kernel_packet(0, 1);
+	const struct tutti_discovery *d = (void *)hal_host.window;
+	const uint64_t *count = (const void *)(hal_host.window + d->counters.offset);
+	unsigned sent = 0;
+
+	(void)unused;
+	start(1, 2);
+	rig_priority = 9;
+	for (unsigned q = 0; q < 2; q++)
+		rig_queue(q, ASID, TUTTI_QUEUE_EXTENDED);
+	rig_priority = 1;
+	rig_queue(2, ASID, TUTTI_QUEUE_EXTENDED);
+	rig_priority = 5;
+	submit(0, &p);
+	submit(1, &p);
+	submit(2, &urgent);
+	for (unsigned i = 0; i < 100 && task_any(); i++)
+		for (unsigned slot = 0; slot < 2; slot++)
+			if (running[slot].ctas)
+				end_first(slot);
+	for (unsigned q = 0; q < 3; q++)
+		sent += started[q];
+	counter_flush(0, 0);
+	assert_int_equal(counters.evictions, 1);
+	assert_int_equal(count[TUTTI_COUNTER_KERNELS], 3);
+	assert_int_equal(sent, 4);
+	assert_int_equal(count[TUTTI_COUNTER_STATE_SYNCS], sent);
+}
+
 /* ---- what is asked about tasks ---- */
 
 /* The oldest packet of a queue with a kernel, in a slot or waiting; whether any is there; whether one has failed. */
@@ -317,6 +349,7 @@ int main(void)
 		RIG_TEST("TSK-02 CGA-05 SYS-09", waits_for_a_shape),
 		RIG_TEST("TSK-01 CGA-03", two_levels),
 		RIG_TEST("RES-07 PKT-12", kept_flags),
+		RIG_TEST("TSK-16 TSK-03", states_are_counted),
 		RIG_TEST("TSK-02 TSK-12", oldest_of_all),
 	};
 

@@ -328,6 +328,30 @@ static void evicted(void **unused)
 	}
 }
 
+/* It had items that found no room when it was evicted: they get their CTAs when it has a slot again, without a notice. */
+static void evicted_with_items(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+	unsigned producer = start_work(1, 2, 0, 1, 1), slot = consumer()->slot;
+
+	put(producer, 40);
+	assert_int_equal(items_given, 31);
+	tmd[1] = child(0);
+	tmd[1].priority = 1;
+	p.tmd = TMD_AT + sizeof(tmd[0]);
+	submit(1, &p);
+	assert_int_equal(tasks[slot].state, TASK_LEAVING);
+	end_all(slot);
+	assert_int_equal(tmd[0].state | tmd[0].error, 0);
+	assert_int_equal(tmd[0].issued, 31);
+	assert_int_equal(tmd[0].outstanding, 9);
+	assert_int_equal(slot_of(1, 1), slot);
+	end_all(slot);
+	assert_int_equal(items_given, 40);
+	end_all(slot);
+	end_all(producer);
+}
+
 /* A task that waits for an SM that is off has no CTA on the card either, but it does not sleep, and keeps its slot. */
 static void others_do_not_sleep(void **unused)
 {
@@ -368,6 +392,27 @@ static void cancelled(void **unused)
 	assert_int_equal(tmd[0].completed, 1);
 	assert_int_equal(tmd[0].outstanding, 3);
 	assert_int_equal(queue_at(0)->works, 0);
+	end_all(producer);
+	assert_int_equal(tmd_free_count, FW_TMDS);
+}
+
+/* It is cancelled while it is asleep: it ends at once. */
+static void cancelled_asleep(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+	unsigned producer = start_work(4, 2, 0, 2, 2), slot = consumer()->slot;
+
+	put(producer, 1);
+	submit(1, &p);
+	assert_int_equal(slot_of(1, 1), slot);
+	assert_int_equal(task_oldest(queue_at(0), 9), 0);
+	assert_int_equal(task_cancel(queue_at(0), 0), 0);
+	take();
+	assert_int_equal(tmd[0].state, TUTTI_TMD_FINISHED | TUTTI_TMD_CANCELLED);
+	assert_int_equal(tmd[0].outstanding, 1);
+	assert_int_equal(queue_at(0)->flight, 0);
+	assert_int_equal(queue_at(0)->works, 0);
+	end_all(slot);
 	end_all(producer);
 	assert_int_equal(tmd_free_count, FW_TMDS);
 }
@@ -474,8 +519,10 @@ int main(void)
 		RIG_TEST("TSK-10 TSK-03", asleep),
 		RIG_TEST("TSK-10 TSK-03", not_asleep),
 		RIG_TEST("TSK-10 TSK-03", evicted),
+		RIG_TEST("TSK-10 TSK-03", evicted_with_items),
 		RIG_TEST("TSK-10 TSK-03", others_do_not_sleep),
 		RIG_TEST("TSK-10 TSK-12", cancelled),
+		RIG_TEST("TSK-10 TSK-12", cancelled_asleep),
 		RIG_TEST("TSK-10 TSK-12", cancelled_while_it_is_read),
 		RIG_TEST("TSK-10 PKT-06", queue_is_gone),
 		RIG_TEST("TSK-10 SYS-08", quiet),
