@@ -337,6 +337,52 @@ static void oldest_of_all(void **unused)
 	assert_true(pending_idle());
 }
 
+/* ---- what metadata say about a task ---- */
+
+/* Which tasks may start without a round: grids, without CGAs, that no attribute binds to anything. */
+static void plain_metadata(void **unused)
+{
+	static const uint32_t harmless = TUTTI_TMD_HEAD | TUTTI_TMD_INDEPENDENT | TUTTI_TMD_DEPENDENT;
+	static const uint32_t binding[] = { TUTTI_TMD_AFFINITY, TUTTI_TMD_SEQUENCE, TUTTI_TMD_QUOTA, TUTTI_TMD_THROTTLE };
+	struct tmd record = { .stage = TMD_TASK };
+	struct tutti_tmd *t = (struct tutti_tmd *)(void *)record.word;
+
+	(void)unused;
+	t->flags = harmless;
+	assert_true(tmd_plain(&record));
+	for (unsigned i = 0; i < 4; i++) {
+		t->flags = harmless | binding[i];
+		assert_false(tmd_plain(&record));
+	}
+	t->flags = 0;
+	t->type = TUTTI_TASK_QUEUE;
+	assert_false(tmd_plain(&record));
+	t->type = TUTTI_TASK_GRID;
+	t->cga[0].kind = TUTTI_CGA_CPC;
+	assert_false(tmd_plain(&record));
+}
+
+/* The priority is that in the metadata, if they name one, and otherwise that of the queue. */
+static void priority_of_a_task(void **unused)
+{
+	struct tmd record = { .stage = TMD_TASK };
+	const struct queue queue = { .priority = 7 };
+
+	(void)unused;
+	assert_int_equal(tmd_priority(NULL, &queue), 7);
+	assert_int_equal(tmd_priority(&record, &queue), 7);
+	((struct tutti_tmd *)(void *)record.word)->priority = 3;
+	assert_int_equal(tmd_priority(&record, &queue), 3);
+}
+
+/* A tag or an event may name any number; records that there are not are the first one, and those there are themselves. */
+static void record_numbers(void **unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 4096; i++)
+		assert_int_equal(tmd_number(tmd_at(i)), i < FW_TMDS ? i : 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -351,6 +397,9 @@ int main(void)
 		RIG_TEST("RES-07 PKT-12", kept_flags),
 		RIG_TEST("TSK-16 TSK-03", states_are_counted),
 		RIG_TEST("TSK-02 TSK-12", oldest_of_all),
+		RIG_TEST("TSK-01 TSK-06", plain_metadata),
+		RIG_TEST("TSK-01 TSK-02", priority_of_a_task),
+		RIG_TEST("TSK-01 SYS-09", record_numbers),
 	};
 
 	return cmocka_run_group_tests_name("firmware: tasks that wait for a slot", tests, NULL, NULL);
