@@ -6,6 +6,7 @@
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
 #include "tasks/task_table.h"
+#include "tutti/fault.h"
 
 /* Once all CTAs of a kernel, in CGAs of two, have started, nothing is kept of its state, whether or not it waited for a slot. */
 static void nothing_is_kept_of_groups(void **unused)
@@ -227,8 +228,8 @@ static void waits_for_a_shape(void **unused)
 	assert_int_equal(tmd[0].completed, 2);
 }
 
-/* CGAs of two levels. The kernel that only metadata of a child name may be anything in those of a packet. */
-static void two_levels(void **unused)
+/* CGAs of all levels there are. The kernel that only metadata of a child name may be anything in those of a packet. */
+static void all_levels(void **unused)
 {
 	struct tutti_dispatch_packet p = kernel_packet(0, 8);
 
@@ -237,12 +238,60 @@ static void two_levels(void **unused)
 	rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED);
 	tmd[0] = child(1);
 	tmd[0].kernel_object = ~0ull;
-	tmd[0].cga[0] = (struct tutti_cga_shape){ 2, 1, 1, TUTTI_CGA_CPC };
-	tmd[0].cga[1] = (struct tutti_cga_shape){ 2, 1, 1, TUTTI_CGA_GPC };
+	for (unsigned i = 0; i < TUTTI_CGA_LEVELS; i++)
+		tmd[0].cga[i] = (struct tutti_cga_shape){ i < 2 ? 2 : 1, 1, 1, (uint16_t)(TUTTI_CGA_CPC + i) };
 	p.tmd = TMD_AT;
 	submit(0, &p);
 	assert_int_equal(queue_at(0)->state, QUEUE_RUNNING);
 	assert_int_equal(running[0].ctas, 8);
+}
+
+/* Each level lies inside the next, has a size, and behind the last there is nothing. */
+static bool sound(const struct tutti_cga_shape *level)
+{
+	unsigned n = 0, kind = 0;
+
+	for (; n < TUTTI_CGA_LEVELS && level[n].kind; kind = level[n++].kind)
+		if (level[n].kind <= kind || level[n].kind > TUTTI_CGA_GPU || !level[n].x || !level[n].y || !level[n].z)
+			return false;
+	for (; n < TUTTI_CGA_LEVELS; n++)
+		if (level[n].kind | level[n].x | level[n].y | level[n].z)
+			return false;
+	return true;
+}
+
+/* Sound levels, of which a few fields are changed. */
+static void any_levels(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 8);
+	unsigned good = 0, rounds = 600;
+
+	(void)unused;
+	seed(7);
+	start(18, 0);
+	p.tmd = TMD_AT;
+	for (unsigned i = 0; i < rounds; i++) {
+		struct tutti_cga_shape *level = tmd[0].cga;
+		unsigned kind = 0, n;
+
+		rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED);
+		memset(ring[0], 0, sizeof(ring[0]));
+		tmd[0] = child(1);
+		for (n = 0; n < TUTTI_CGA_LEVELS && kind < TUTTI_CGA_GPU && roll(4); n++) {
+			kind += 1 + roll(2) * (kind < 3);
+			level[n] = (struct tutti_cga_shape){ 1, 1, 1, (uint16_t)kind };
+		}
+		for (n = roll(3); n--;)
+			((uint16_t *)(void *)level)[roll(4 * TUTTI_CGA_LEVELS)] = (uint16_t)roll(6);
+		written[0] = 0;
+		submit(0, &p);
+		assert_int_equal(queue_at(0)->error == TUTTI_ERROR_TMD, !sound(level));
+		good += sound(level);
+		for (unsigned slot = 0; slot < SLOTS; slot++)
+			end_all(slot);
+		destroy(0);
+	}
+	assert_in_range(good, rounds / 5, rounds * 4 / 5);
 }
 
 /* Of a kernel whose CTAs wait it is kept whether they may be split, also if a packet names it by a reference. */
@@ -393,7 +442,8 @@ int main(void)
 		RIG_TEST("TSK-03 REL-11", slot_without_room),
 		RIG_TEST("TSK-02", free_records),
 		RIG_TEST("TSK-02 CGA-05 SYS-09", waits_for_a_shape),
-		RIG_TEST("TSK-01 CGA-03", two_levels),
+		RIG_TEST("TSK-01 CGA-03", all_levels),
+		RIG_TEST("TSK-01 CGA-03", any_levels),
 		RIG_TEST("RES-07 PKT-12", kept_flags),
 		RIG_TEST("TSK-16 TSK-03", states_are_counted),
 		RIG_TEST("TSK-02 TSK-12", oldest_of_all),
