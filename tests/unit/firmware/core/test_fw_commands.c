@@ -145,7 +145,8 @@ static void records_are_whole(void **unused)
 		for (uint32_t left = sizes[i] > 1 ? sizes[i] - 1 : 1; left <= sizes[i] + 2; left++) {
 			begin();
 			near_end(left);
-			assert_ptr_equal(command_begin(sizes[i]), left > sizes[i] ? command_ring.end - left : command_ring.word);
+			assert_ptr_equal(command_begin(sizes[i]),
+					 left > sizes[i] ? command_ring.end - left : command_ring.word);
 		}
 }
 

@@ -27,7 +27,9 @@ static uint64_t movers;
 
 static uint64_t *region(void)
 {
-	return (uint64_t *)(void *)(hal_host.window + ((const struct tutti_discovery *)(void *)hal_host.window)->counters.offset);
+	const struct tutti_discovery *card = (const void *)hal_host.window;
+
+	return (uint64_t *)(void *)(hal_host.window + card->counters.offset);
 }
 
 static void begin(void)

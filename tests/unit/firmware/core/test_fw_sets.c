@@ -184,8 +184,8 @@ static void waiting(void **unused)
 	for (unsigned round = 0; round < 200; round++) {
 		nobody_waits();
 		for (unsigned step = 0; step < 60; step++) {
-			unsigned i = roll(QUEUES);
-			enum queue_wait wait = (enum queue_wait)(round % 2 ? WAIT_SLOT + roll(QUEUE_WAITS - WAIT_SLOT) : roll(WAIT_FOLLOW) + 1);
+			unsigned i = roll(QUEUES), of_shared = WAIT_SLOT + roll(QUEUE_WAITS - WAIT_SLOT);
+			enum queue_wait wait = (enum queue_wait)(round % 2 ? of_shared : roll(WAIT_FOLLOW) + 1);
 
 			if (roll(2) && !ready[i] && !shared(waits[i])) {
 				park(i, wait);

@@ -64,8 +64,9 @@ static void run_one(unsigned groups)
 
 static void wave_fails(unsigned slot, unsigned cause, unsigned engine)
 {
-	struct tutti_event event = { { TUTTI_EVENT_FAULT | slot << 8 | cause << 16 | TUTTI_ACCESS_WRITE << 24, SM | WAVE << 16,
-				       (uint32_t)PC, (uint32_t)(PC >> 32), (uint32_t)ADDRESS, (uint32_t)(ADDRESS >> 32), engine } };
+	struct tutti_event event = { { TUTTI_EVENT_FAULT | slot << 8 | cause << 16 | TUTTI_ACCESS_WRITE << 24,
+				       SM | WAVE << 16, (uint32_t)PC, (uint32_t)(PC >> 32), (uint32_t)ADDRESS,
+				       (uint32_t)(ADDRESS >> 32), engine } };
 
 	hal_host_event(&event);
 	take();
@@ -149,8 +150,8 @@ static void where_it_was(void **unused)
 {
 	for (unsigned timeout = 0; timeout < 2; timeout++)
 		for (unsigned known = 0; known < 2; known++) {
-			struct tutti_fault want = of_wave(timeout ? TUTTI_ERROR_TIMEOUT : TUTTI_ERROR_KERNEL_TRAP,
-							  timeout ? TUTTI_CAUSE_WATCHDOG : TUTTI_CAUSE_BREAK, TUTTI_ENGINE_WAVE);
+			unsigned cause = timeout ? TUTTI_CAUSE_WATCHDOG : TUTTI_CAUSE_BREAK;
+			struct tutti_fault want = of_wave(code_of(cause), cause, TUTTI_ENGINE_WAVE);
 
 			run_one(1);
 			slow_kills = true;
@@ -339,7 +340,7 @@ static void packet_is_cancelled(void **unused)
 	assert_int_equal(of_signals(false), 0);
 	assert_int_equal(queue_at(1)->state, QUEUE_RUNNING);
 	assert_int_equal(queue_at(1)->flight, 0);
-	assert_int_equal(told(), ((const struct tutti_control *)(const void *)(hal_host.window + card()->control.offset))->card_ring_head);
+	assert_int_equal(counters.queue_errors, 0);
 }
 
 /* ---- CGAs ---- */

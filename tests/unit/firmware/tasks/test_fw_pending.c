@@ -53,7 +53,7 @@ static void records_by_priority(void **unused)
 	}
 }
 
-/* Queue 0 has the only slot; queues 1 and 2 have three packets each that wait, with the metadata of their number, and signals. */
+/* Queue 0 has the only slot; queues 1 and 2 have three packets each that wait, with metadata and signals of their number. */
 static void six_wait(void)
 {
 	struct tutti_dispatch_packet p = kernel_packet(0, 1);
