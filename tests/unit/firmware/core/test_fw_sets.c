@@ -3,6 +3,7 @@
  * Sets of queues, and who waits for what: against a list of numbers. Queues take turns by number (SYS-09), whoever waits
  * for something that several share is woken when some of it is free, and nobody else is.
  */
+#include "core/card_memory.h"
 #include "core/context.h"
 #include "core/task_record.h"
 #include "core/wait.h"
@@ -100,6 +101,23 @@ static void any_sets(void **unused)
 		if (step % 16 == 0)
 			members();
 	}
+}
+
+/* Each queue has a record of its own: the first ones in local memory, the others in their part of card memory. */
+static void records(void **unused)
+{
+	const struct queue *far, *end;
+
+	empty();
+	far = card_memory(CARD_QUEUES);
+	end = (const void *)((const uint8_t *)far + CARD_QUEUES_BYTES);
+	for (unsigned id = 0; id < IDS; id++)
+		if (id < FW_QUEUES) {
+			assert_ptr_equal(queue_at(id), &queues[id]);
+		} else {
+			assert_ptr_equal(queue_at(id), far + (id - FW_QUEUES));
+			assert_true(queue_at(id) + 1 <= end);
+		}
 }
 
 /* ---- who waits ---- */
@@ -298,6 +316,7 @@ static void clients(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		RIG_TEST("SYS-04 SYS-09", records),
 		RIG_TEST("SYS-09", pairs),
 		RIG_TEST("SYS-09", any_sets),
 		RIG_TEST("SYS-09 REL-11", waiting),
