@@ -63,11 +63,50 @@ static void older_comes_first(void **unused)
 	}
 }
 
+/* Metadata arrive in a visit that is over: their kernel, for which there is room, starts in the next one. */
+static void not_in_a_late_visit(void **unused)
+{
+	struct tutti_dispatch_packet pairs = kernel_packet(0, 2);
+	uint32_t copy[COMMAND_RECORD], issued;
+	const uint32_t *w;
+	unsigned words;
+
+	(void)unused;
+	for (unsigned late = 0; late < 2; late++) {
+		start(2, 0);
+		rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED);
+		submit(0, &pairs); /* so that the kernel is known */
+		tmd[0] = child(0);
+		tmd[0].cga[0] = (struct tutti_cga_shape){ 2, 1, 1, TUTTI_CGA_GPC };
+		pairs.tmd = TMD_AT;
+		write_packet(0, &pairs);
+		pairs.tmd = 0;
+		rig_event(TUTTI_EVENT_DOORBELL, 1, 0);
+		do {
+			command_publish();
+			w = hal_host_command(&words);
+			assert_non_null(w);
+			memcpy(copy, w, words * 4);
+			if ((copy[0] & 0xff) == TUTTI_CMD_FETCH && (copy[0] >> 16 & TAG_KIND) == TAG_TMD)
+				break;
+			take_one(copy, words);
+		} while (true);
+		issued = counters.ctas_issued;
+		if (late)
+			rig_shorten_visit(0);
+		take_one(copy, words);
+		assert_int_equal(counters.ctas_issued, issued + (late ? 0 : 2));
+		take();
+		assert_int_equal(counters.ctas_issued, issued + 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("REL-11 CGA-05", search_comes_first),
 		RIG_TEST("RES-01 TSK-04", older_comes_first),
+		RIG_TEST("REL-11 CGA-05", not_in_a_late_visit),
 	};
 
 	return cmocka_run_group_tests_name("firmware: turns of kernels with CGAs", tests, NULL, NULL);
