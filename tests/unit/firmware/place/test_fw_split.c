@@ -262,26 +262,41 @@ static void goes_on_behind(void **unused)
 {
 	held(10, 32);
 	submit(&(struct job){ .queue = 2, .priority = 4, .groups = HOLD + 1 }); /* one has to wait, and keeps a record */
+	submit(&(struct job){ .queue = 3, .priority = 4, .groups = HOLD + 1 });
 	assert_int_equal(job[1].issued, HOLD);
-	while (!job[1].signalled)
+	while (!job[1].signalled || !job[2].signalled)
 		for (unsigned slot = 0; slot < CARD_SLOTS; slot++)
-			if (card_slot[slot].running && slot_job[slot] == 1)
+			if (card_slot[slot].running && slot != holder)
 				end_one(slot);
 	assert_true(pending_idle());
 	large(1, 3, true);
 	timer(20);
-	assert_int_equal(job[2].split, 1);
+	assert_int_equal(job[3].split, 1);
 	for (unsigned slot = 0; slot < CARD_SLOTS; slot++)
-		if (card_slot[slot].busy && slot_job[slot] == 2)
+		if (card_slot[slot].busy && slot_job[slot] == 3)
 			assert_int_equal(card_slot[slot].state.first, slot_split[slot] ? 0 : 1);
 	while (job[0].running)
 		end_one(holder);
-	while (job[2].running)
+	while (job[3].running)
 		for (unsigned slot = 0; slot < CARD_SLOTS; slot++)
-			if (card_slot[slot].running && slot_job[slot] == 2)
+			if (card_slot[slot].running && slot_job[slot] == 3)
 				end_one(slot);
-	assert_true(job[2].signalled);
-	assert_int_equal(counters.signals, 3);
+	assert_true(job[3].signalled);
+	assert_int_equal(counters.signals, 4);
+}
+
+/* CTAs of two waves can be split, and those of one cannot. */
+static void smallest(void **unused)
+{
+	for (unsigned waves = 1; waves <= 2; waves++) {
+		held(10, 32);
+		submit(&(struct job){ .queue = 2, .priority = 4, .groups = 32 - HOLD + 1 - waves });
+		submit(&(struct job){ .queue = 3, .priority = 5, .groups = 1, .waves = waves, .independent = true });
+		assert_int_equal(job[2].issued, 0);
+		long_time();
+		assert_int_equal(job[2].split, waves - 1);
+		assert_int_equal(job[2].waves_run, waves - 1);
+	}
 }
 
 /* A split CTA needs a slot and a record of its own; until there are both it waits. */
@@ -476,6 +491,7 @@ int main(void)
 		RIG_TEST("RES-07 TSK-03", without_slot_or_record),
 		RIG_TEST("RES-07", number_of_waves),
 		RIG_TEST("RES-07 PKT-04", goes_on_behind),
+		RIG_TEST("RES-07", smallest),
 		RIG_TEST("RES-07", waves_come_last),
 		RIG_TEST("RES-07 PKT-04", waves_without_room),
 		RIG_TEST("RES-07 TSK-08", next_of_sequence),
