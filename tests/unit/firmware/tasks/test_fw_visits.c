@@ -146,19 +146,56 @@ static void first_slot(void **unused)
 	goes(0, "abcabac");
 }
 
-/* Two CTAs of the filler end at once, in a visit for one attempt. Return: how many are placed */
-static unsigned room_for_two(void)
+/* @n CTAs of the filler end at once. Return: how many are placed */
+static unsigned room_for(unsigned n)
 {
 	unsigned slot = slot_of(filler), before = launches;
-	struct tutti_event event = { { TUTTI_EVENT_CTA | slot << 8 | 1u << 24, 2, 2, 1 } };
+	struct tutti_event event = { { TUTTI_EVENT_CTA | slot << 8 | 1u << 24, n, n, 1 } };
 
-	rig_shorten_visit(ATTEMPT);
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < n; i++)
 		card_end(slot, 0);
-	job[filler].running -= 2;
+	job[filler].running -= n;
 	hal_host_event(&event);
 	pump();
 	return launches - before;
+}
+
+/* The same for two, in a visit for one attempt. */
+static unsigned room_for_two(void)
+{
+	rig_shorten_visit(ATTEMPT);
+	return room_for(2);
+}
+
+/* There is room for more than the quota of a task: it issues no more in its turn, and what is left of its turn comes first. */
+static void quotas_with_room(void **unused)
+{
+	static const unsigned rooms[] = { 7, 2, 1, 4, 8 };
+	const char *want = "aaabbcaaabbcaaabbcaaab";
+	char got[64] = "";
+
+	(void)unused;
+	full_card(1, 0);
+	endless(0, 3, 0);
+	endless(1, 2, 0);
+	endless(2, 0, 0);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(room_for(rooms[i]), rooms[i]);
+	for (unsigned i = 0; i < launches; i++)
+		got[i] = (char)('a' + launched[i] - filler - 1);
+	assert_string_equal(got, want);
+}
+
+/* A task that has fewer CTAs left than its quota issues these. */
+static void fewer_than_the_quota(void **unused)
+{
+	(void)unused;
+	full_card(1, 0);
+	submit(&(struct job){ .queue = 0, .groups = 2, .quota = 5 });
+	endless(1, 1, 0);
+	assert_int_equal(room_for(6), 6);
+	assert_int_equal(job[1].issued, 2);
+	assert_int_equal(job[2].issued, 4);
 }
 
 /* A task of which only others of its own queue are equals gets all there is at once, with lots as without. */
@@ -329,6 +366,8 @@ int main(void)
 		RIG_TEST("RES-02 REL-11", oldest_of_its_queue),
 		RIG_TEST("RES-02 RES-04", alone_in_its_queue),
 		RIG_TEST("TSK-09 REL-11", turns_of_quotas),
+		RIG_TEST("TSK-09", quotas_with_room),
+		RIG_TEST("TSK-09", fewer_than_the_quota),
 		RIG_TEST("RES-01 REL-11", chance_in_vain),
 		RIG_TEST("RES-01 REL-11", many_in_vain),
 		RIG_TEST("RES-04 REL-11", lots_or_not),
