@@ -271,6 +271,56 @@ static void destroyed_with_a_child(void **unused)
 	assert_int_equal(counters.queue_errors, 0);
 }
 
+/* Carry out commands up to the next fetch of metadata, which is written to @fetch. */
+static void up_to_metadata(uint32_t *fetch)
+{
+	const uint32_t *w;
+	unsigned words;
+
+	for (;;) {
+		command_publish();
+		w = hal_host_command(&words);
+		assert_non_null(w);
+		memcpy(fetch, w, words * 4);
+		if ((fetch[0] & 0xff) == TUTTI_CMD_FETCH && (fetch[0] >> 16 & TAG_KIND) == TAG_TMD)
+			return;
+		take_one(fetch, words);
+	}
+}
+
+/* A queue is destroyed while metadata of a child of it, and those of another queue, are on their way: the latter go on. */
+static void destroyed_beside_others(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+	uint32_t of_child[COMMAND_RECORD], of_other[COMMAND_RECORD];
+
+	start(8, 0);
+	rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED);
+	rig_queue(1, ASID, TUTTI_QUEUE_EXTENDED);
+	submit(0, &p);
+	tmd[0] = tmd[1] = child(0);
+	ask_for_child((unsigned)slot_of(0, 0), TMD_AT);
+	up_to_metadata(of_child);
+	p.tmd = TMD_AT + sizeof(tmd[0]);
+	write_packet(1, &p);
+	rig_event(TUTTI_EVENT_DOORBELL, 1u << 1, 0);
+	up_to_metadata(of_other);
+	assert_int_equal(queue_destroy(0, 5), 0);
+	take();
+	assert_int_equal(tmd_free_count, FW_TMDS - 2);
+	take_one(of_other, COMMAND_FETCH_WORDS);
+	take();
+	assert_int_equal(running[slot_of(1, 0)].ctas, 1);
+	take_one(of_child, COMMAND_FETCH_WORDS);
+	take();
+	assert_int_equal(tmd_free_count, FW_TMDS - 1);
+	assert_int_equal(started[0], 1); /* the child has not */
+	end_all((unsigned)slot_of(1, 0));
+	assert_int_equal(tmd_free_count, FW_TMDS);
+	assert_int_equal(tmd[1].state, TUTTI_TMD_FINISHED);
+	assert_int_equal(queue_at(0)->state, QUEUE_NONE);
+}
+
 /* ---- kernels of one packet that overlap ---- */
 
 /* Two kernels, of which the last has the packet's signal, run side by side. */
@@ -427,6 +477,7 @@ int main(void)
 		RIG_TEST("TSK-12", too_late_to_cancel),
 		RIG_TEST("TSK-12 PKT-06", cancelled_fails),
 		RIG_TEST("SYS-08 TSK-11", destroyed_with_a_child),
+		RIG_TEST("SYS-08 TSK-11", destroyed_beside_others),
 		RIG_TEST("PKT-06 PKT-16", one_of_a_packet_fails),
 		RIG_TEST("TSK-12 PKT-16", packet_is_cancelled),
 		RIG_TEST("CGA-27", access_to_another),
