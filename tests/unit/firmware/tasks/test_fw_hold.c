@@ -283,10 +283,34 @@ static void any_card(void **unused)
 	assert_true(holds > 200);
 }
 
+/*
+ * Kernels that fit when they come pass over those that wait as well, if their priority is no higher. Where none has come
+ * since the last rounds, nobody was passed over.
+ */
+static void arrivals(void **unused)
+{
+	unsigned passed = 0;
+
+	open_card(1, 8);
+	join(0);
+	queue_of[0].priority = 5;
+	for (unsigned priority = 3; priority <= 7; priority++)
+		for (unsigned again = 0; again < 3; again++) {
+			queue_of[1] = (struct queue){ .priority = (uint8_t)priority };
+			tasks[1] = (struct task){ .slot = 1, .queue = &queue_of[1], .state = TASK_RUNNING, .resident = 1,
+						  .shape = &shapes.shape[2] };
+			counters.ctas_issued += !again;
+			patience_lost(1, NULL);
+			passed += !again && priority >= 5;
+			assert_int_equal(tasks[0].passed, passed);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("RES-01 REL-11 TSK-04", any_card),
+		RIG_TEST("RES-01 REL-11", arrivals),
 	};
 
 	return cmocka_run_group_tests_name("firmware: SMs that are held", tests, NULL, NULL);
