@@ -30,7 +30,7 @@ static union tutti_packet ring[RINGS][RING];
 static uint64_t written[RINGS];
 static struct tutti_kernel_descriptor descriptor[KERNELS];
 static struct tutti_tmd tmd[TMDS];
-static struct tutti_signal signal_memory[2]; /* at SIGNAL_AT */
+static struct tutti_signal signal_memory[8]; /* at SIGNAL_AT */
 
 /* What runs in each task slot. */
 static struct { uint64_t packet, tmd; unsigned queue, ctas, on[TUTTI_MAX_SMS]; } running[SLOTS];

@@ -3,36 +3,12 @@
  * What requests of the host lead to (SYS-08): the commands they write, word for word, what their answers say and when these
  * come, and what is different afterwards.
  */
-#include "fw_direct.h"
+#include "fw_notes.h"
 
 #include "core/state.h"
 #include "place/sm_order.h"
 #include "queues/launch_plain.h"
 #include "queues/queue_life.h"
-
-/* The commands of a request, up to the mark behind which it is answered. */
-#define NOTED 64u
-static struct { unsigned words; uint32_t word[COMMAND_RECORD]; } noted[NOTED];
-static unsigned notes;
-static bool hold_answers;
-static uint32_t held[NOTED];
-static unsigned holds;
-
-static void note(const uint32_t *w, unsigned words)
-{
-	unsigned at = notes++;
-	bool mark = (w[0] & 0xff) == TUTTI_CMD_FETCH && (w[0] >> 16 & TAG_KIND) == TAG_REPLY;
-
-	assert_true(at < NOTED && words <= COMMAND_RECORD);
-	noted[at].words = words;
-	memcpy(noted[at].word, w, 4 * words);
-	if (!mark)
-		take_one(noted[at].word, words);
-	else if (hold_answers)
-		held[holds++] = w[0] & 0xffff0000u;
-	else
-		rig_event(TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u), 0, 0);
-}
 
 static int ask_message(struct tutti_message *m)
 {
@@ -70,15 +46,6 @@ static const struct tutti_message *last_message(void)
 	const struct tutti_message *to_host = (const void *)(hal_host.window + d->card_ring.offset);
 
 	return &to_host[(messages() - 1) % (d->card_ring.bytes / sizeof(*to_host))];
-}
-
-/* The first commands of the last request are these; @n words each. */
-static void expect_command(unsigned at, unsigned op, unsigned sub, const uint32_t *words, unsigned n)
-{
-	assert_true(at < notes);
-	assert_int_equal(noted[at].word[0], TUTTI_COMMAND(op, n + 1, sub));
-	assert_int_equal(noted[at].words, n + 1);
-	assert_memory_equal(noted[at].word + 1, words, 4 * n);
 }
 
 /* Behind its commands a request has a fence and a mark, and then the host is interrupted for the answer. */
@@ -375,22 +342,6 @@ static unsigned interrupts(unsigned vector)
 	for (unsigned i = 0; i < notes; i++)
 		n += noted[i].word[0] == TUTTI_COMMAND(TUTTI_CMD_INTERRUPT, 1, vector);
 	return n;
-}
-
-static void take_noted(void)
-{
-	const uint32_t *w;
-	unsigned words;
-
-	notes = 0;
-	command_publish();
-	while ((w = hal_host_command(&words))) {
-		uint32_t copy[COMMAND_RECORD];
-
-		memcpy(copy, w, 4 * words);
-		note(copy, words);
-		command_publish();
-	}
 }
 
 static void one_kernel(uint64_t packet)

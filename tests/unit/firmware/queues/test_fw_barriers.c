@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Barrier packets (PKT-03, PKT-04): which signals complete them, what they write then, and how soon a queue looks at its
+ * signals again.
+ */
+#define RINGS 24u
+#include "fw_notes.h"
+
+#include "queues/queue_life.h"
+
+#define DEPENDENCIES 5u
+#define WAITING 20u /* queues, of which FW_PROBES can read signals at the same time */
+
+static union tutti_packet barrier(bool all, unsigned named)
+{
+	union tutti_packet p = { .barrier = { .header = all ? TUTTI_PACKET_BARRIER_AND : TUTTI_PACKET_BARRIER_OR } };
+
+	for (unsigned i = 0; i < DEPENDENCIES; i++)
+		if (named >> i & 1)
+			p.barrier.dependency[i] = SIGNAL_AT + 64 * i;
+	return p;
+}
+
+static void pass_time(unsigned us)
+{
+	hal_host.time += us * fw.ticks_per_us;
+	rig_event(TUTTI_EVENT_TIMER, 0, 0);
+	take();
+}
+
+static void set_signals(unsigned zero)
+{
+	for (unsigned i = 0; i < DEPENDENCIES; i++)
+		signal_memory[i] = (struct tutti_signal){ .value = !(zero >> i & 1) };
+}
+
+/* Of the dependencies @named those in @seen have been 0. */
+static bool complete(bool all, unsigned named, unsigned seen)
+{
+	return !named || (all ? (seen & named) == named : (seen & named) != 0);
+}
+
+/* ---- what completes a barrier ---- */
+
+/* Every set of dependencies with every set of signals that are 0, and then one signal after another. */
+static void every_set(void **unused)
+{
+	union tutti_packet p;
+
+	(void)unused;
+	seed(8);
+	start(1, 0);
+	rig_queue(0, ASID, 0);
+	for (unsigned all = 0; all < 2; all++)
+		for (unsigned named = 0; named < 32; named++)
+			for (unsigned zero = 0; zero < 32; zero++) {
+				uint64_t index = queue_at(0)->head;
+				unsigned seen = zero;
+
+				set_signals(zero);
+				p = barrier(all, named);
+				submit(0, &p);
+				while (!complete(all, named, seen)) {
+					unsigned now = 1u << roll(DEPENDENCIES);
+
+					assert_int_equal(queue_at(0)->head, index);
+					set_signals(now); /* those that were 0 before need not be any more */
+					pass_time(1000);
+					seen |= now;
+				}
+				assert_int_equal(queue_at(0)->head, index + 1);
+			}
+}
+
+/* What a barrier has seen is nothing to the next one, nor to itself after a reset. */
+static void nothing_is_left_of_it(void **unused)
+{
+	union tutti_packet first = barrier(true, 3), second = barrier(true, 3);
+	struct tutti_fault stop = { .code = TUTTI_ERROR_MEMORY };
+
+	(void)unused;
+	for (unsigned reset = 0; reset < 2; reset++) {
+		start(1, 0);
+		rig_queue(0, ASID, 0);
+		set_signals(1);
+		submit(0, &first);
+		submit(0, &second);
+		assert_int_equal(queue_at(0)->head, 0);
+		if (reset) {
+			queue_stop(queue_at(0), &stop);
+			set_signals(2);
+			rig_command = take_one;
+			assert_int_equal(rig_request(TUTTI_MSG_QUEUE_RESET, 0, 0, 0), 0);
+			rig_command = NULL;
+			take();
+			pass_time(1000);
+			assert_int_equal(queue_at(0)->head, 0);
+			continue;
+		}
+		set_signals(2);
+		pass_time(1000);
+		assert_int_equal(queue_at(0)->head, 1);
+		set_signals(1);
+		pass_time(1000);
+		assert_int_equal(queue_at(0)->head, 2);
+	}
+}
+
+/* ---- what it writes ---- */
+
+/* The fences that its header asks for, and its signal behind them; nothing before it is complete. */
+static void fences_and_signal(void **unused)
+{
+	(void)unused;
+	for (unsigned scopes = 0; scopes < 9; scopes++)
+		for (unsigned with = 0; with < 4; with++) {
+			unsigned acquire = scopes % 3, release = scopes / 3, at = 0;
+			union tutti_packet p = barrier(true, with & 2);
+			uint64_t signals_before;
+
+			start(1, 0);
+			rig_queue(0, ASID, 0);
+			queue_at(0)->vector = 5;
+			p.barrier.header = tutti_header(TUTTI_PACKET_BARRIER_AND, 1, acquire, release);
+			p.barrier.signal = with & 1 ? 0x112233445540ull : 0;
+			set_signals(0);
+			set_signals(with & 2 ? 0 : ~0u);
+			signals_before = counters.signals;
+			write_packet(0, &p);
+			rig_event(TUTTI_EVENT_DOORBELL, 1, 0);
+			take_noted();
+			assert_int_equal(noted[at++].word[0] & 0xff, TUTTI_CMD_FETCH); /* of the packet */
+			if (with & 2) {
+				assert_int_equal(noted[at].word[0] & 0xff, TUTTI_CMD_FETCH); /* of the signal */
+				assert_int_equal(notes, 2);
+				set_signals(~0u);
+				hal_host.time += 1000 * fw.ticks_per_us;
+				rig_event(TUTTI_EVENT_TIMER, 0, 0);
+				take_noted();
+			}
+			if (acquire)
+				expect_command(at++, TUTTI_CMD_FENCE, acquire | TUTTI_FENCE_ACQUIRE, NULL, 0);
+			if (release)
+				expect_command(at++, TUTTI_CMD_FENCE, release | TUTTI_FENCE_RELEASE, NULL, 0);
+			if (with & 1)
+				expect_command(at++, TUTTI_CMD_SIGNAL, 5, (uint32_t[]){ ASID, 0x33445540, 0x1122 }, 3);
+			assert_int_equal(noted[at].word[0] & 0xff, TUTTI_CMD_SCRUB);
+			assert_int_equal(counters.signals - signals_before, with & 1);
+		}
+}
+
+/* ---- how soon it looks again ---- */
+
+static unsigned looks;
+
+static void count_looks(void)
+{
+	take_noted();
+	for (unsigned i = 0; i < notes; i++)
+		looks += (noted[i].word[0] & 0xff) == TUTTI_CMD_FETCH && (noted[i].word[0] >> 16 & TAG_KIND) == TAG_PROBE;
+}
+
+/* At first it looks often, later every quarter of a millisecond or half as much later. */
+static void looks_less_often(void **unused)
+{
+	union tutti_packet p = barrier(true, 1);
+	unsigned first, us;
+
+	(void)unused;
+	start(1, 0);
+	rig_queue(0, ASID, 0);
+	set_signals(0);
+	write_packet(0, &p);
+	looks = 0;
+	rig_event(TUTTI_EVENT_DOORBELL, 1, 0);
+	count_looks();
+	assert_int_equal(looks, 1);
+	for (us = 0; us < 1000; us++) {
+		hal_host.time += fw.ticks_per_us;
+		rig_event(TUTTI_EVENT_TIMER, 0, 0);
+		count_looks();
+	}
+	first = looks;
+	assert_in_range(first, 1 + 6 + 1, 1 + 6 + 3); /* 4, 8, 16, 32, 64, 128 us, and then 256 */
+	for (; us < 11000; us++) {
+		hal_host.time += fw.ticks_per_us;
+		rig_event(TUTTI_EVENT_TIMER, 0, 0);
+		count_looks();
+	}
+	assert_in_range(looks - first, 10000 / 384, 10000 / 256);
+}
+
+/* The kernel of queue 1 sends the signal that queue 0 waits for. */
+static void end_sender(void)
+{
+	struct tutti_event event = { { TUTTI_EVENT_CTA | (uint32_t)slot_of(1, 0) << 8 | 1u << 24, 1, 1, 1 } };
+
+	signal_memory[0].value = 0;
+	hal_host_event(&event);
+}
+
+/* For a signal that the card itself sends nobody has to wait for the time to look again. */
+static void sees_own_signals_at_once(void **unused)
+{
+	struct tutti_dispatch_packet sender = kernel_packet(0, 1), next = kernel_packet(0, 1);
+	union tutti_packet p = barrier(true, 1);
+
+	(void)unused;
+	sender.signal = SIGNAL_AT;
+	for (unsigned early = 0; early < 2; early++) {
+		uint32_t look = 0;
+
+		start(1, 0);
+		rig_queue(0, ASID, 0);
+		rig_queue(1, ASID, 0);
+		set_signals(0);
+		submit(1, &sender);
+		write_packet(0, &p);
+		write_packet(0, &next);
+		if (!early) {
+			ring_doorbell(0);
+			pass_time(5000); /* it looks rarely by now */
+		} else { /* it is looking just now, and what it sees is old */
+			const uint32_t *w;
+			unsigned words;
+
+			rig_event(TUTTI_EVENT_DOORBELL, 1, 0);
+			while ((w = hal_host_command(&words)))
+				if ((w[0] & 0xff) != TUTTI_CMD_FETCH) {
+					continue;
+				} else if ((w[0] >> 16 & TAG_KIND) == TAG_PROBE) {
+					memcpy(hal_pointer(w[5]), &signal_memory[0], w[4]);
+					look = w[0];
+				} else {
+					take_fetch(w);
+				}
+			assert_true(look);
+		}
+		assert_int_equal(started[0], 0);
+		end_sender();
+		if (early) {
+			rig_event(TUTTI_EVENT_FETCH | (look & 0xffff0000u), 0, 0);
+			assert_int_equal(started[0], 0);
+		}
+		take();
+		assert_int_equal(started[0], 1);
+	}
+}
+
+/* ---- a look that is under way when its queue stops ---- */
+
+/* What was read for the queue before the reset counts for nothing, and the probe is free for others. */
+static void look_from_before_the_reset(void **unused)
+{
+	union tutti_packet p = barrier(true, 1);
+	struct tutti_fault stop = { .code = TUTTI_ERROR_MEMORY };
+	const uint32_t *w;
+	uint32_t look = 0;
+	unsigned words;
+
+	(void)unused;
+	for (unsigned round = 0; round < 2 * FW_PROBES; round++) {
+		if (!round) {
+			start(1, 0);
+			rig_queue(0, ASID, 0);
+			set_signals(0);
+			write_packet(0, &p);
+			rig_event(TUTTI_EVENT_DOORBELL, 1, 0);
+		} else {
+			hal_host.time += 1000000;
+			rig_event(TUTTI_EVENT_TIMER, 0, 0);
+		}
+		for (look = 0; (w = hal_host_command(&words));)
+			if ((w[0] & 0xff) != TUTTI_CMD_FETCH) {
+				continue;
+			} else if ((w[0] >> 16 & TAG_KIND) == TAG_PROBE) {
+				memset(hal_pointer(w[5]), 0, w[4]); /* the signal was 0 for a moment */
+				look = w[0];
+			} else {
+				take_fetch(w);
+			}
+		assert_true(look);
+		queue_stop(queue_at(0), &stop);
+		rig_command = take_one;
+		assert_int_equal(rig_request(TUTTI_MSG_QUEUE_RESET, 0, 0, 0), 0);
+		rig_command = NULL;
+		take();
+		rig_event(TUTTI_EVENT_FETCH | (look & 0xffff0000u), 0, 0);
+		take();
+		assert_int_equal(queue_at(0)->head, 0);
+	}
+	set_signals(1);
+	pass_time(1000);
+	assert_int_equal(queue_at(0)->head, 1);
+}
+
+/* More queues wait than can look at the same time: each of them sees its signal soon, and none before that. */
+static void more_queues_than_probes(void **unused)
+{
+	union tutti_packet p;
+
+	(void)unused;
+	start(1, 0);
+	seed(31);
+	for (unsigned q = 0; q < WAITING; q++) {
+		rig_queue(q, ASID, 0);
+		p = barrier(q & 1, 1u << q % DEPENDENCIES);
+		write_packet(q, &p);
+	}
+	set_signals(0);
+	for (unsigned q = 0; q < WAITING; q++)
+		rig_event(TUTTI_EVENT_DOORBELL, 1u << q, 0);
+	take();
+	for (unsigned round = 0; round < 50; round++)
+		pass_time(roll(300));
+	for (unsigned i = 0; i < DEPENDENCIES; i++) {
+		for (unsigned q = 0; q < WAITING; q++)
+			assert_int_equal(queue_at(q)->head, q % DEPENDENCIES < i);
+		set_signals((2u << i) - 1);
+		for (unsigned us = 0; us < 2000; us += 100)
+			pass_time(100);
+	}
+	for (unsigned q = 0; q < WAITING; q++)
+		assert_int_equal(queue_at(q)->head, 1);
+}
+
+/* A barrier with the barrier bit waits for the kernels before it, even if its signals are 0. */
+static void waits_for_kernels_before(void **unused)
+{
+	struct tutti_dispatch_packet before = kernel_packet(0, 1), behind = kernel_packet(0, 1);
+
+	(void)unused;
+	for (unsigned bit = 0; bit < 2; bit++) {
+		union tutti_packet p = barrier(true, 1);
+
+		p.word[0] |= bit ? TUTTI_HEADER_BARRIER : 0;
+		start(1, 0);
+		rig_queue(0, ASID, 0);
+		set_signals(1);
+		submit(0, &before);
+		submit(0, &p);
+		submit(0, &behind);
+		assert_int_equal(started[0], bit ? 1 : 2);
+		end_all((unsigned)slot_of(0, 0));
+		assert_int_equal(started[0], 2);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST("PKT-03", every_set),
+		RIG_TEST("PKT-03 PKT-06", nothing_is_left_of_it),
+		RIG_TEST("PKT-03 PKT-04", fences_and_signal),
+		RIG_TEST("PKT-03 PERF-06", looks_less_often),
+		RIG_TEST("PKT-03 PERF-06", sees_own_signals_at_once),
+		RIG_TEST("PKT-03 PKT-06", look_from_before_the_reset),
+		RIG_TEST("PKT-03 REL-11", more_queues_than_probes),
+		RIG_TEST("PKT-03", waits_for_kernels_before),
+	};
+
+	return cmocka_run_group_tests_name("firmware: barrier packets", tests, NULL, NULL);
+}
