@@ -190,6 +190,65 @@ static void looks_less_often(void **unused)
 	assert_in_range(looks - first, 10000 / 384, 10000 / 256);
 }
 
+static void look_for(unsigned us)
+{
+	for (looks = 0; us; us--) {
+		hal_host.time += fw.ticks_per_us;
+		rig_event(TUTTI_EVENT_TIMER, 0, 0);
+		count_looks();
+	}
+}
+
+/* A queue that has waited long looks often again at its next barrier, and when the card has sent any signal. */
+static void looks_often_again(void **unused)
+{
+	union tutti_packet first = barrier(true, 1), second = barrier(true, 2), other = barrier(true, 0);
+
+	(void)unused;
+	start(1, 0);
+	rig_queue(0, ASID, 0);
+	rig_queue(1, ASID, 0);
+	set_signals(0);
+	submit(0, &first);
+	submit(0, &second);
+	look_for(5000);
+	look_for(256);
+	assert_in_range(looks, 0, 1);
+	set_signals(1);
+	while (!queue_at(0)->head)
+		look_for(1);
+	set_signals(0);
+	look_for(200);
+	assert_in_range(looks, 4, 7);
+	look_for(5000);
+	other.barrier.signal = SIGNAL_AT + 5 * 64;
+	submit(1, &other);
+	look_for(200);
+	assert_in_range(looks, 4, 7);
+	assert_int_equal(queue_at(0)->head, 1);
+}
+
+/* When no queue is at a barrier any more there is nothing to attend to. */
+static void nothing_to_attend_to(void **unused)
+{
+	union tutti_packet p = barrier(false, 7);
+
+	(void)unused;
+	start(1, 0);
+	for (unsigned q = 0; q < 3; q++)
+		rig_queue(q, ASID, 0);
+	set_signals(0);
+	for (unsigned q = 0; q < 3; q++)
+		submit(q, &p);
+	assert_true(attention.settle & ATTEND_BARRIER);
+	destroy(1);
+	set_signals(4);
+	pass_time(1000);
+	assert_int_equal(queue_at(0)->head + queue_at(2)->head, 2);
+	main_settle();
+	assert_false(attention.settle & ATTEND_BARRIER);
+}
+
 /* The kernel of queue 1 sends the signal that queue 0 waits for. */
 static void end_sender(void)
 {
@@ -294,6 +353,84 @@ static void look_from_before_the_reset(void **unused)
 	assert_int_equal(queue_at(0)->head, 1);
 }
 
+/* ---- many queues ---- */
+
+static uint32_t held_looks[64];
+static unsigned looks_held;
+
+/* As take(), but looks at signals stay under way. */
+static void take_all_but_looks(void)
+{
+	const uint32_t *w;
+	unsigned words;
+
+	while ((w = hal_host_command(&words)))
+		if ((w[0] & 0xff) == TUTTI_CMD_FETCH && (w[0] >> 16 & TAG_KIND) == TAG_PROBE) {
+			memcpy(hal_pointer(w[5]), user(w[2] | (uint64_t)w[3] << 32), w[4]);
+			held_looks[looks_held++ % 64] = w[0];
+		} else if ((w[0] & 0xff) == TUTTI_CMD_FETCH) {
+			take_fetch(w);
+		}
+}
+
+/* As many queues look as can at a time. Each look that ends lets another queue begin, at once. */
+static void looks_in_turn(void **unused)
+{
+	union tutti_packet p = barrier(true, 1);
+
+	(void)unused;
+	start(1, 0);
+	set_signals(1);
+	looks_held = 0;
+	for (unsigned q = 0; q < WAITING; q++)
+		rig_queue(q, ASID, 0);
+	for (unsigned q = 0; q < WAITING; q++) {
+		write_packet(q, &p);
+		rig_event(TUTTI_EVENT_DOORBELL, 1u << q, 0);
+		take_all_but_looks();
+	}
+	assert_int_equal(looks_held, FW_PROBES);
+	for (unsigned i = 0; i < WAITING; i++) {
+		assert_true(i < looks_held);
+		rig_event(TUTTI_EVENT_FETCH | (held_looks[i] & 0xffff0000u), 0, 0);
+		take_all_but_looks();
+	}
+	assert_int_equal(looks_held, WAITING);
+	for (unsigned q = 0; q < WAITING; q++)
+		assert_int_equal(queue_at(q)->head, 1);
+}
+
+/* A queue that looks at signals gives its fetch buffer to the first queue in line at once. */
+static void gives_its_buffer_away(void **unused)
+{
+	union tutti_packet p = barrier(true, 1);
+	uint32_t fetch[16];
+	unsigned fetches = 0, words;
+	const uint32_t *w;
+
+	(void)unused;
+	start(1, 0);
+	set_signals(0);
+	for (unsigned q = 0; q < FW_BUFFERS + 2; q++)
+		rig_queue(q, ASID, 0);
+	for (unsigned q = 0; q < FW_BUFFERS + 2; q++) {
+		write_packet(q, &p);
+		rig_event(TUTTI_EVENT_DOORBELL, 1u << q, 0);
+	}
+	while ((w = hal_host_command(&words))) {
+		assert_int_equal(w[0] & 0xff, TUTTI_CMD_FETCH);
+		fetch[fetches++] = w[0];
+		memcpy(hal_pointer(w[5]), &p, 64);
+	}
+	assert_int_equal(fetches, FW_BUFFERS);
+	assert_int_equal(queue_at(FW_BUFFERS)->wait, WAIT_BUFFER);
+	rig_event(TUTTI_EVENT_FETCH | (fetch[1] & 0xffff0000u), 0, 0);
+	assert_int_equal(queue_at(1)->wait, WAIT_SIGNAL);
+	assert_int_equal(queue_at(1)->buffer, 0);
+	assert_int_equal(queue_at(FW_BUFFERS)->wait, WAIT_FETCH);
+	assert_int_equal(queue_at(FW_BUFFERS + 1)->wait, WAIT_BUFFER);
+}
+
 /* More queues wait than can look at the same time: each of them sees its signal soon, and none before that. */
 static void more_queues_than_probes(void **unused)
 {
@@ -353,8 +490,12 @@ int main(void)
 		RIG_TEST("PKT-03 PKT-06", nothing_is_left_of_it),
 		RIG_TEST("PKT-03 PKT-04", fences_and_signal),
 		RIG_TEST("PKT-03 PERF-06", looks_less_often),
+		RIG_TEST("PKT-03 PERF-06", looks_often_again),
+		RIG_TEST("PKT-03 PERF-06", nothing_to_attend_to),
 		RIG_TEST("PKT-03 PERF-06", sees_own_signals_at_once),
 		RIG_TEST("PKT-03 PKT-06", look_from_before_the_reset),
+		RIG_TEST("PKT-03 REL-11", looks_in_turn),
+		RIG_TEST("PKT-03 REL-11", gives_its_buffer_away),
 		RIG_TEST("PKT-03 REL-11", more_queues_than_probes),
 		RIG_TEST("PKT-03", waits_for_kernels_before),
 	};
