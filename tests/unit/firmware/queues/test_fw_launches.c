@@ -47,6 +47,7 @@ static void see_command(const uint32_t *w)
 		break;
 	case TUTTI_CMD_SIGNAL:
 		assert_int_equal(w[1], ASID | Q << 16);
+		assert_in_range(w[2] | (uint64_t)w[3] << 32, SIGNAL_AT, SIGNAL_AT + 0xffff);
 		see(SIGNAL, sub | (unsigned)((w[2] | (uint64_t)w[3] << 32) - SIGNAL_AT) << 16);
 		break;
 	}
@@ -342,7 +343,7 @@ static void room_beside_each(void **unused)
 	(void)unused;
 	seed(302);
 	for (unsigned round = 0; round < 100; round++) {
-		unsigned kernels = 2 + roll(5), order[8];
+		unsigned kernels = 2 + roll(5), order[8], alone = roll(4);
 		union tutti_packet c = condensed(kernels);
 
 		if (round % 10 == 0) {
@@ -370,10 +371,17 @@ static void room_beside_each(void **unused)
 		for (unsigned i = 0; i < kernels; i++) {
 			unsigned need = round % 10 >= 5 && order[i] == 5 ? 24 : waves[order[i]], s = 0;
 
-			submit(0, &other);
+			if (alone)
+				alone--;
+			else
+				submit(0, &other);
 			while (running[s].queue != Q || !running[s].ctas)
 				assert_true(++s < SLOTS);
-			assert_int_equal(ctas_of(0), 32 - need);
+			if (started[0]) {
+				assert_int_equal(ctas_of(0), 32 - need);
+				alone = roll(4); /* so many kernels have the card for themselves, so that all is as usual again */
+				started[0] = 0;
+			}
 			end_of(0);
 			end_all(s);
 			end_of(0); /* those that had to wait */
@@ -387,6 +395,7 @@ static void room_beside_each(void **unused)
 static uint64_t read_index;
 static uint32_t scrubbed;    /* slots since the read index was written */
 static bool clears;          /* of which some had their references cleared */
+static unsigned slots;       /* of the ring */
 
 static void watch_retiring(void)
 {
@@ -396,8 +405,8 @@ static void watch_retiring(void)
 		uint64_t address = w[2] | (uint64_t)w[3] << 32;
 
 		if ((w[0] & 0xff) == TUTTI_CMD_SCRUB) {
-			assert_int_equal(address, RIG_RING + Q * 4096 + (read_index + scrubbed) % RING * 64);
-			assert_in_range(w[4], 1, RING - (read_index + scrubbed) % RING);
+			assert_int_equal(address, RIG_RING + Q * 4096 + (read_index + scrubbed) % slots * 64);
+			assert_in_range(w[4], 1, slots - (read_index + scrubbed) % slots);
 			scrubbed += w[4];
 			clears |= w[0] >> 16 & 1;
 		} else if ((w[0] & 0xff) == TUTTI_CMD_WRITE && address == 0x20000000ull + 64 * Q) {
@@ -408,53 +417,153 @@ static void watch_retiring(void)
 	}
 }
 
+static void put_slot(const void *packet)
+{
+	memcpy(&ring[Q][written[Q]++ % slots], packet, 64);
+}
+
+/* Write some packets. Return: one of them names or stores a reference, so its slot has to be cleared of that */
+static bool write_some(unsigned packets, bool chain)
+{
+	bool special = false;
+
+	for (; packets; packets--) {
+		struct tutti_dispatch_packet p = kernel_packet(0, 1);
+		union tutti_packet c = condensed(1);
+		unsigned kind = chain ? 9 : roll(16);
+
+		p.header |= chain || roll(2) ? TUTTI_HEADER_BARRIER : 0;
+		if (kind < 3)
+			p.ref_num = (uint16_t)(TUTTI_REF_STORE | (1 + kind));
+		if (kind == 2 || kind == 3)
+			p.tmd = TMD_AT;
+		special |= kind < 3 || kind == 4;
+		put_slot(kind == 4 ? (const void *)&c : (const void *)&p);
+	}
+	return special;
+}
+
+static void end_one(void)
+{
+	unsigned s = 0;
+
+	while (!running[s].ctas)
+		s++;
+	hal_host_event(&(struct tutti_event){ { TUTTI_EVENT_CTA | s << 8 | 1u << 24, 1, 1, running[s].on[0] ? 1 : 2 } });
+	running[s].on[0] = running[s].on[1] = running[s].ctas = 0;
+	watch_retiring();
+}
+
+static void begin_ring(unsigned size)
+{
+	struct tutti_message m = { .type = TUTTI_MSG_QUEUE_CREATE,
+				   .queue = { .queue = Q, .asid = ASID, .flags = TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB, .rsb = Q,
+					      .ring = RIG_RING + Q * 4096, .read_index = 0x20000000ull + 64 * Q, .priority = 5,
+					      .size_log2 = (uint8_t)__builtin_ctz(size) } };
+
+	start(2, 0);
+	rig_rsb(Q, ASID, TUTTI_RSB_SCRATCH);
+	assert_int_equal(rig_message(&m), 0);
+	tmd[0] = child(0);
+	slots = size;
+	read_index = scrubbed = 0;
+}
+
 /*
- * Slots are handed back in their order, INVALID before the read index passes them, also round the end of the ring. As long as
- * kernels have to wait for each other that may be late, but never by more than a quarter of the ring.
+ * Slots are handed back in their order, INVALID before the read index passes them, also round the end of the ring, and are
+ * cleared of references if there are any. As long as kernels have to wait for each other that may be late, but not by more
+ * than a quarter of the ring.
  */
 static void slots_in_order(void **unused)
 {
+	const struct tutti_discovery *d = (const void *)hal_host.window;
+
 	(void)unused;
 	seed(303);
-	begin(2, 0, 0);
-	store(Q, 0, kernel_packet(0, 1));
-	read_index = 1;
-	scrubbed = 0;
-	for (unsigned round = 0; round < 300; round++) {
-		unsigned packets = 1 + roll(roll(4) ? 4 : 40);
-		bool special = false, chain = roll(2);
+	start(2, 0);
+	for (unsigned size = d->ring_packets_min; size <= RING; size *= 2) {
+		begin_ring(size);
+		put_slot(&(struct tutti_dispatch_packet){ 0 });
+		ring[Q][0].dispatch = kernel_packet(0, 1);
+		ring[Q][0].dispatch.ref_num = TUTTI_REF_STORE;
+		for (unsigned round = 0; round < 300; round++) {
+			bool chain = roll(2), special;
 
-		clears = false;
-		for (unsigned i = 0; i < packets; i++) {
-			struct tutti_dispatch_packet p = kernel_packet(0, 1);
-			union tutti_packet c = condensed(1);
-
-			p.header |= chain || roll(2) ? TUTTI_HEADER_BARRIER : 0;
-			if (!chain && !roll(6)) {
-				special = true;
-				write_packet(Q, &c);
-				continue;
-			}
-			write_packet(Q, &p);
-		}
-		rig_event(TUTTI_EVENT_DOORBELL, 1u << Q, 0);
-		watch_retiring();
-		for (;;) {
-			unsigned s = 0;
-
-			while (s < SLOTS && !running[s].ctas)
-				s++;
-			if (s == SLOTS)
-				break;
-			hal_host_event(&(struct tutti_event){ { TUTTI_EVENT_CTA | s << 8 | 1u << 24, 1, 1, running[s].on[0] ? 1 : 2 } });
-			running[s].on[0] = running[s].on[1] = running[s].ctas = 0;
+			clears = false;
+			special = write_some(1 + roll(size > 4 && roll(4) ? 4 : size - !round), chain) || !round;
+			rig_event(TUTTI_EVENT_DOORBELL, 1u << Q, 0);
 			watch_retiring();
-			assert_in_range(queue_at(Q)->head - read_index, 0, RING / 4 + 1);
+			for (unsigned idle = 0; idle < 3; idle++) {
+				if (ctas_of(Q)) {
+					end_one();
+					idle = 0;
+				} else { /* something may have waited until the engines had taken commands */
+					main_before_idle();
+					watch_retiring();
+				}
+				assert_in_range(queue_at(Q)->head - read_index, 0, size / 4 + 1);
+			}
+			assert_int_equal(read_index, written[Q]);
+			assert_int_equal(clears, special);
+			for (unsigned i = 0; i < size; i++)
+				assert_int_equal(ring[Q][i].dispatch.header, TUTTI_PACKET_INVALID);
 		}
-		assert_int_equal(read_index, written[Q]);
-		assert_int_equal(clears, special);
-		for (unsigned i = 0; i < RING; i++)
-			assert_int_equal(ring[Q][i].dispatch.header, TUTTI_PACKET_INVALID);
+	}
+}
+
+/* The slot of a packet that was refused is cleared, too, when a reset passes over it, on extended queues. */
+static void refused_slots_are_cleared(void **unused)
+{
+	(void)unused;
+	for (unsigned extended = 0; extended < 2; extended++) {
+		struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+		start(2, 0);
+		rig_queue(Q, ASID, extended ? TUTTI_QUEUE_EXTENDED : 0);
+		p.setup = 0;
+		submit(Q, &p);
+		assert_int_equal(queue_at(Q)->state, QUEUE_STOPPED);
+		slots = RING;
+		read_index = scrubbed = 0;
+		clears = false;
+		rig_command = note;
+		notes = 0;
+		assert_int_equal(rig_request(TUTTI_MSG_QUEUE_RESET, Q, 0, 0), 0);
+		rig_command = NULL;
+		assert_int_equal(noted[0].word[0] & 0xff, TUTTI_CMD_SCRUB);
+		assert_int_equal(noted[0].word[0] >> 16 & 1, extended);
+		assert_int_equal(noted[0].word[4], 1);
+	}
+}
+
+/* ---- the barrier bit ---- */
+
+/* A condensed packet waits for kernels of packets before it if its first kernel has the barrier bit, by reference or diff. */
+static void first_kernel_may_wait(void **unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 16; i++) {
+		struct tutti_dispatch_packet before = kernel_packet(0, 1), r = kernel_packet(0, 1);
+		bool bit = i & 1, scopes = i & 2;
+		union tutti_packet c = condensed(0);
+
+		begin(4, 0, i & 8 ? TUTTI_QUEUE_OVERLAP : 0);
+		r.header |= bit != scopes ? TUTTI_HEADER_BARRIER : 0;
+		store(Q, 0, r);
+		units = 0;
+		if (scopes) {
+			put(&c, TUTTI_DIFF_SCOPES << TUTTI_DIFF_VECTOR_SHIFT, 1);
+			put(&c, bit ? TUTTI_HEADER_BARRIER >> 8 : 0, 1);
+		} else if (i & 4) {
+			put(&c, TUTTI_DIFF_KERNARG << TUTTI_DIFF_VECTOR_SHIFT, 1);
+			put(&c, 64, 4);
+		}
+		c.condensed.num_kernels = 2;
+		submit(Q, &before);
+		submit(Q, &c);
+		assert_int_equal(slot_of(Q, 2) >= 0, !bit);
+		end_all((unsigned)slot_of(Q, 1));
+		assert_true(slot_of(Q, 2) >= 0);
 	}
 }
 
@@ -465,6 +574,8 @@ int main(void)
 		RIG_TEST("PKT-04 PKT-17", one_clean_up),
 		RIG_TEST("PKT-11 PKT-16 RES-01", room_beside_each),
 		RIG_TEST("PKT-05 PKT-08", slots_in_order),
+		RIG_TEST("PKT-06 PKT-08", refused_slots_are_cleared),
+		RIG_TEST("PKT-12 PKT-16", first_kernel_may_wait),
 	};
 
 	return cmocka_run_group_tests_name("firmware: kernels from packets to signals", tests, NULL, NULL);
