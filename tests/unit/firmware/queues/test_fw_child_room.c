@@ -262,6 +262,130 @@ static void without_slot(void **unused)
 	assert_int_equal(started[1], 1);
 }
 
+/* ---- why a child is refused ---- */
+
+struct refusal {
+	const char *what;
+	int answer;
+	void (*change)(struct tutti_tmd *t);
+};
+
+static void nothing(struct tutti_tmd *t) { (void)t; }
+static void magic(struct tutti_tmd *t) { t->magic++; }
+static void throttles(struct tutti_tmd *t) { t->flags |= TUTTI_TMD_THROTTLE; }
+static void no_dimensions(struct tutti_tmd *t) { t->setup = 0; }
+static void no_grid(struct tutti_tmd *t) { t->grid[2] = 0; }
+static void too_large(struct tutti_tmd *t) { t->workgroup[0] = 1025; }
+static void too_much_memory(struct tutti_tmd *t) { t->group_bytes = (fw.shared_blocks << fw.shared_shift) + 1; }
+static void too_much_private(struct tutti_tmd *t) { t->private_bytes = fw.item_private + 1; }
+static void no_kernel(struct tutti_tmd *t) { t->kernel_object = 0; }
+static void bad_kernarg(struct tutti_tmd *t) { t->kernarg = 1ull << 47; }
+static void bad_signal(struct tutti_tmd *t) { t->signal = 32; }
+static void uneven(struct tutti_tmd *t) { t->cga[0] = (struct tutti_cga_shape){ 2, 1, 1, TUTTI_CGA_GPC }; }
+
+static const struct refusal refusals[] = {
+	{ "nothing", 0, nothing },
+	{ "no metadata", -TUTTI_EINVAL, magic },
+	{ "throttle mode", -TUTTI_EINVAL, throttles },
+	{ "no dimensions", -TUTTI_EINVAL, no_dimensions },
+	{ "no grid", -TUTTI_EINVAL, no_grid },
+	{ "workgroup too large", -TUTTI_EINVAL, too_large },
+	{ "too much shared memory", -TUTTI_EINVAL, too_much_memory },
+	{ "too much private memory", -TUTTI_EINVAL, too_much_private },
+	{ "no kernel", -TUTTI_EINVAL, no_kernel },
+	{ "kernarg too high", -TUTTI_EINVAL, bad_kernarg },
+	{ "signal not aligned", -TUTTI_EINVAL, bad_signal },
+	{ "CGAs that do not divide the grid", -TUTTI_EINVAL, uneven },
+};
+
+/* A child that would be no packet either is an invalid argument. Nothing is left of it, and the parent is not harmed. */
+static void invalid_children(void **unused)
+{
+	unsigned parent;
+
+	(void)unused;
+	for (unsigned i = 0; i < sizeof(refusals) / sizeof(*refusals); i++)
+		for (unsigned busy = 0; busy < 2; busy++) { /* with and without a free slot */
+			parent = start_parent(4, 3 - busy);
+			if (busy) {
+				struct tutti_dispatch_packet p = packet_of_shape(2, 1);
+
+				submit(1, &p);
+			}
+			tmd[0] = child_of_shape(2, 3);
+			refusals[i].change(&tmd[0]);
+			if (ask(parent, 0) != refusals[i].answer)
+				fail_msg("%s: %d", refusals[i].what, reply_value);
+			assert_int_equal(queue_at(0)->state, QUEUE_RUNNING);
+			assert_int_equal(tasks[parent].children, !refusals[i].answer);
+			assert_int_equal(tmd_free_count, FW_TMDS - !refusals[i].answer);
+			assert_int_equal(started[0], refusals[i].answer || busy ? 1 : 2);
+			tmd[1] = child_of_shape(2, 1); /* and the next one is welcome */
+			if (!busy)
+				assert_int_equal(ask(parent, 1), 0);
+		}
+}
+
+/* Addresses that no metadata can have are refused before anything is read; so are children of queues that may have none. */
+static void impossible_children(void **unused)
+{
+	static const struct { uint64_t address; int answer; } at[] = {
+		{ 0, -TUTTI_EINVAL }, { TMD_AT + 1, -TUTTI_EINVAL }, { TMD_AT + 32, -TUTTI_EINVAL },
+		{ 1ull << 47, -TUTTI_EINVAL }, { 1ull << 63, -TUTTI_EINVAL }, { TMD_AT, 0 },
+	};
+	struct tutti_dispatch_packet p = packet_of_shape(1, 1);
+	unsigned parent, slot;
+
+	(void)unused;
+	for (unsigned i = 0; i < sizeof(at) / sizeof(*at); i++) {
+		parent = start_parent(4, 0);
+		ask_for_child(parent, at[i].address);
+		if (at[i].answer) /* at once */
+			assert_int_equal(tmd_free_count, FW_TMDS);
+		take();
+		assert_int_equal(replies, 1);
+		assert_int_equal(reply_value, at[i].answer);
+	}
+	parent = start_parent(4, 0);
+	rig_queue(2, ASID, 0);
+	submit(2, &p);
+	slot = (unsigned)slot_of(2, 0);
+	assert_int_equal(ask(slot, 0), -TUTTI_EPERM);
+	assert_int_equal(tasks[slot].children, 0);
+	assert_int_equal(ask(parent, 0), 0);
+	/* a service that there is not, and a work queue that there is not */
+	ask_for(99, parent, TMD_AT);
+	take();
+	assert_int_equal(reply_value, -TUTTI_ENOTSUP);
+	ask_for(TUTTI_SERVICE_QUEUE_NOTIFY, parent, TMD_AT);
+	take();
+	assert_true(reply_value < 0);
+	assert_int_equal(replies, 4);
+}
+
+/* A wave whose task is gone, or is being killed, waits for no answer. */
+static void nobody_to_answer(void **unused)
+{
+	unsigned parent = start_parent(4, 0);
+
+	(void)unused;
+	ask_for_child(parent + 1, TMD_AT);
+	take();
+	assert_int_equal(replies, 0);
+	ask_for_child(parent, TMD_AT); /* its metadata are on their way */
+	slow_kills = true;
+	rig_event(TUTTI_EVENT_FAULT | parent << 8 | TUTTI_CAUSE_ILLEGAL << 16, 0, 0);
+	take();
+	ask_for_child(parent, TMD_AT);
+	take();
+	assert_int_equal(replies, 0);
+	assert_int_equal(started[0], 1);
+	assert_int_equal(tmd_free_count, FW_TMDS);
+	killed(parent);
+	take();
+	assert_int_equal(queue_at(0)->error, TUTTI_ERROR_KERNEL_TRAP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +398,9 @@ int main(void)
 		RIG_TEST("TSK-11 RES-07 REL-11", split_lacks_shape),
 		RIG_TEST("TSK-11 RES-07 REL-11", split_lacks_room),
 		RIG_TEST("TSK-11 TSK-03 REL-11", without_slot),
+		RIG_TEST("TSK-11", invalid_children),
+		RIG_TEST("TSK-11", impossible_children),
+		RIG_TEST("TSK-11", nobody_to_answer),
 	};
 
 	return cmocka_run_group_tests_name("firmware: room for children", tests, NULL, NULL);
