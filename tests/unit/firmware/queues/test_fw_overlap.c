@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Packets whose kernels may overlap: one client leaves another what they need, however long they run (REL-11). */
+/*
+ * Packets whose kernels may overlap: one client leaves another what they need, however long they run (REL-11); and what
+ * else may start while kernels of a packet run or wait.
+ */
 #include "fw_direct.h"
+
+#include "core/wait.h"
 
 enum { PACKETS = 40 };
 
@@ -58,11 +63,140 @@ static void two_clients(void **unused)
 	assert_int_equal(queue_at(0)->flight | queue_at(1)->flight, 0);
 }
 
+/* ---- what comes behind a packet ---- */
+
+/* A packet of @n kernels, of which the last one has other scopes if it is @patched, which come to the same. */
+static union tutti_packet packet_of(unsigned n, bool patched)
+{
+	union tutti_packet p = condensed(n);
+
+	if (patched)
+		p.condensed.unit[n - 1] = TUTTI_DIFF_SCOPES << TUTTI_DIFF_VECTOR_SHIFT;
+	p.condensed.unit[n] = 0;
+	return p;
+}
+
+static void open_shared(unsigned q, unsigned flags)
+{
+	struct tutti_message m = { .type = TUTTI_MSG_QUEUE_CREATE,
+				   .queue = { .queue = (uint16_t)q, .asid = ASID, .rsb = 0, .ring = RIG_RING + q * 4096ull,
+					      .flags = (uint16_t)(TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB | flags),
+					      .read_index = 0x20000000ull + q * 64, .size_log2 = 6, .priority = 5 } };
+
+	assert_int_equal(rig_message(&m), 0);
+}
+
+/*
+ * Without overlap a kernel waits for the one before it, but the packet behind waits for none of them once the last has
+ * started; with overlap all start at once.
+ */
+static void next_packet_need_not_wait(void **unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 2 * 2 * 3; i++) {
+		bool overlap = i & 1, patched = i & 2;
+		unsigned kernels = 1 + i / 4;
+		struct tutti_dispatch_packet behind = kernel_packet(0, 1);
+		union tutti_packet p = packet_of(kernels, patched);
+
+		start(4, 0);
+		rig_rsb(0, ASID, TUTTI_RSB_SCRATCH);
+		open_shared(0, overlap ? TUTTI_QUEUE_OVERLAP : 0);
+		store(0, 0, kernel_packet(0, 1));
+		write_packet(0, &p);
+		submit(0, &behind);
+		if (overlap) {
+			assert_int_equal(started[0], kernels + 1);
+			continue;
+		}
+		for (unsigned k = 1; k < kernels; k++) {
+			assert_int_equal(started[0], k);
+			end_all((unsigned)slot_of(0, 1));
+		}
+		assert_int_equal(started[0], kernels + 1);
+		assert_true(slot_of(0, 2) >= 0);
+	}
+}
+
+/*
+ * Two queues share references. A packet that stores one waits while kernels of another queue's packet are still to be
+ * launched from it, and goes on when the last one has been launched and read. Those have started from the old reference.
+ */
+static void store_waits_for_readers(void **unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 2 * 3; i++) {
+		unsigned kernels = 2 + i / 2;
+		struct tutti_dispatch_packet other = kernel_packet(0, 3);
+		union tutti_packet p = packet_of(kernels, i & 1);
+
+		start(4, 0);
+		rig_rsb(0, ASID, TUTTI_RSB_SCRATCH);
+		open_shared(0, 0);
+		open_shared(1, 0);
+		store(0, 0, kernel_packet(0, 1));
+		submit(0, &p);
+		other.ref_num = TUTTI_REF_STORE;
+		submit(1, &other);
+		for (unsigned k = 1; k < kernels; k++) {
+			int slot = slot_of(0, 1);
+
+			assert_int_equal(queue_at(1)->wait, WAIT_RSB);
+			assert_int_equal(started[1], 0);
+			assert_int_equal(running[slot].ctas, 1);
+			end_all((unsigned)slot);
+		}
+		assert_int_equal(started[0], kernels);
+		assert_int_equal(running[slot_of(0, 1)].ctas, 1);
+		main_before_idle(); /* by now the engines have read it */
+		take();
+		assert_int_equal(started[1], 1);
+		assert_int_equal(running[slot_of(1, 0)].ctas, 3);
+		end_all((unsigned)slot_of(0, 1));
+		end_all((unsigned)slot_of(1, 0));
+		p = condensed(1);
+		submit(0, &p);
+		assert_int_equal(running[slot_of(0, 2)].ctas, 3);
+	}
+}
+
+/* A queue with more kernels than there are task slots: each slot that becomes free gets the next one, in order. */
+static void more_kernels_than_slots(void **unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 3 * 3; i++) {
+		unsigned slots = 1 + i % 3, next = slots;
+		bool metadata = i / 3 == 1, mixed = i / 3 == 2;
+
+		start(4, slots);
+		rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED);
+		tmd[0] = child(0);
+		for (unsigned k = 0; k < 12; k++) {
+			struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+			if (metadata || (mixed && k % 2))
+				p.tmd = TMD_AT;
+			submit(0, &p);
+		}
+		for (unsigned k = 0; k < 12; k++) {
+			assert_int_equal(started[0], next);
+			assert_true(slot_of(0, k) >= 0);
+			end_all((unsigned)slot_of(0, k));
+			next += next < 12;
+		}
+		assert_int_equal(queue_at(0)->flight, 0);
+		assert_int_equal(queue_at(0)->head, 12);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("PKT-21 REL-11", one_client),
 		RIG_TEST("PKT-21 REL-11", two_clients),
+		RIG_TEST("PKT-03 PKT-16", next_packet_need_not_wait),
+		RIG_TEST("PKT-10 PKT-11", store_waits_for_readers),
+		RIG_TEST("PKT-03 TSK-02", more_kernels_than_slots),
 	};
 
 	return cmocka_run_group_tests_name("firmware: condensed packets that overlap", tests, NULL, NULL);
