@@ -293,6 +293,20 @@ static void running_gives_way(void **unused)
 		assert_int_equal(started[q], PACKETS);
 }
 
+/* Buffers of queues that wait are taken in turn: those that have come last keep theirs. */
+static void taken_in_turn(void **unused)
+{
+	(void)unused;
+	start(4, 0);
+	queues_create();
+	for (unsigned q = 0; q < 3 * FW_BUFFERS; q++) {
+		submit_all(q, q + 1, 2); /* the second kernel waits for the first */
+		assert_int_equal(started[q], 1);
+		for (unsigned k = 0; k <= q; k++)
+			assert_int_equal(queue_at(k)->buffer != 0, k + FW_BUFFERS > q);
+	}
+}
+
 /*
  * A queue that waits for a kernel descriptor keeps its buffer, so that it uses the descriptor as soon as it arrives. If the
  * queue had to fetch its packets again, another one could replace the descriptor in the cache each time.
@@ -386,6 +400,7 @@ int main(void)
 		RIG_TEST("REL-11 PKT-06", leaves_the_line),
 		RIG_TEST("PKT-03 REL-12", signals_give_way),
 		RIG_TEST("REL-12", running_gives_way),
+		RIG_TEST("PERF-06 REL-11", taken_in_turn),
 		RIG_TEST("REL-11 REL-12", descriptor_keeps_buffer),
 	};
 

@@ -160,6 +160,38 @@ static void store_waits_for_readers(void **unused)
 	}
 }
 
+/* Queues that are destroyed, or stop because a kernel fails, while kernels of a packet are to come keep nobody waiting. */
+static void dropped_readers(void **unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 2 * 2; i++) {
+		struct tutti_dispatch_packet other = kernel_packet(0, 3);
+		union tutti_packet p = packet_of(3, i & 1);
+
+		start(4, 0);
+		rig_rsb(0, ASID, TUTTI_RSB_SCRATCH);
+		open_shared(0, 0);
+		open_shared(1, 0);
+		store(0, 0, kernel_packet(0, 1));
+		submit(0, &p);
+		other.ref_num = TUTTI_REF_STORE;
+		submit(1, &other);
+		assert_int_equal(queue_at(1)->wait, WAIT_RSB);
+		if (i & 2) {
+			rig_event(TUTTI_EVENT_FAULT | (uint32_t)slot_of(0, 1) << 8 | TUTTI_CAUSE_ILLEGAL << 16, 0, 0);
+			take();
+			assert_int_equal(queue_at(0)->error, TUTTI_ERROR_KERNEL_TRAP);
+		} else {
+			destroy(0);
+		}
+		assert_int_equal(started[0], 1);
+		assert_int_equal(started[1], 1);
+		/* nor is the room for expanded packets lost */
+		for (unsigned b = 0; b < FW_BLOCKS; b++)
+			assert_int_equal(blocks[b].busy, 0);
+	}
+}
+
 /* A queue with more kernels than there are task slots: each slot that becomes free gets the next one, in order. */
 static void more_kernels_than_slots(void **unused)
 {
@@ -196,6 +228,7 @@ int main(void)
 		RIG_TEST("PKT-21 REL-11", two_clients),
 		RIG_TEST("PKT-03 PKT-16", next_packet_need_not_wait),
 		RIG_TEST("PKT-10 PKT-11", store_waits_for_readers),
+		RIG_TEST("PKT-10 PKT-18 REL-11", dropped_readers),
 		RIG_TEST("PKT-03 TSK-02", more_kernels_than_slots),
 	};
 

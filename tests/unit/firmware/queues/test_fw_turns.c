@@ -155,6 +155,33 @@ static void last_buffer_stays_left(void **unused)
 	assert_int_equal(packet_fetches, before + 1);
 }
 
+/* A client that has its share of the buffers takes those of its own queues that wait, and never one of another client's. */
+static void takes_buffers_of_its_own(void **unused)
+{
+	enum { OWN = FW_BUFFERS - 1, MORE = 3 * FW_BUFFERS };
+	static const unsigned other = OTHER;
+
+	(void)unused;
+	queues_create(8, 0);
+	for (unsigned i = 0; i < OWN + 1; i++) {
+		unsigned q = i ? i - 1 : other;
+
+		write_kernel(q, true);
+		write_kernel(q, true); /* it waits for the first one, in the buffer */
+		doorbell(q);
+		take();
+		assert_int_not_equal(queue_at(q)->buffer, 0);
+	}
+	for (unsigned q = OWN; q < OWN + MORE; q++) {
+		write_kernel(q, true);
+		write_kernel(q, true);
+		doorbell(q);
+		take();
+		assert_int_equal(started[q], 1);
+		assert_int_not_equal(queue_at(other)->buffer, 0);
+	}
+}
+
 /* A queue of the busy client that was passed over is destroyed; its number now belongs to the other client. */
 static void number_changes_hands(void **unused)
 {
@@ -362,6 +389,7 @@ int main(void)
 		{ "REL-12: the last task slots are left to other clients", last_slots_are_left, NULL, NULL, NULL },
 		{ "REL-12: a client with few tasks may have them", few_tasks_may_have_them, NULL, NULL, NULL },
 		{ "REL-12: the last fetch buffer is left to other clients", last_buffer_is_left, NULL, NULL, NULL },
+		{ "REL-12: nor is it taken from a queue of theirs that waits", takes_buffers_of_its_own, NULL, NULL, NULL },
 		{ "REL-12: and stays so when it is returned", last_buffer_stays_left, NULL, NULL, NULL },
 		{ "REL-12: a queue in line has the number of one that was passed over", number_changes_hands, NULL, NULL, NULL },
 		{ "REL-12: ready queues go on client by client", clients_alternate, NULL, NULL, NULL },

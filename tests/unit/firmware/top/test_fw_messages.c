@@ -67,9 +67,14 @@ static uint8_t log_of(uint32_t packets)
 	X(-TUTTI_EINVAL, m.queue.ring = TUTTI_VA_END - 63 * TUTTI_PACKET_BYTES)                          \
 	X(-TUTTI_EINVAL, m.queue.ring = TUTTI_VA_END)                                                    \
 	X(-TUTTI_EINVAL, m.queue.ring = 0ull - 64 * TUTTI_PACKET_BYTES)                                  \
+	X(-TUTTI_EINVAL, m.queue.ring += 1)                                                              \
+	X(-TUTTI_EINVAL, m.queue.read_index += 1)                                                        \
+	X(-TUTTI_EINVAL, m.queue.read_index += 2)                                                        \
 	X(-TUTTI_EINVAL, m.queue.read_index += 4)                                                        \
 	X(0, m.queue.read_index = TUTTI_VA_END - 8)                                                      \
 	X(-TUTTI_EINVAL, m.queue.read_index = TUTTI_VA_END)                                              \
+	X(-TUTTI_EINVAL, m.queue.progress += 1)                                                          \
+	X(-TUTTI_EINVAL, m.queue.progress += 2)                                                          \
 	X(-TUTTI_EINVAL, m.queue.progress += 4)                                                          \
 	X(0, m.queue.progress = 0)                                                                       \
 	X(0, SHARED(1, (void)0))                                                                         \
