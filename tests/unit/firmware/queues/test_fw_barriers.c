@@ -431,6 +431,59 @@ static void gives_its_buffer_away(void **unused)
 	assert_int_equal(queue_at(FW_BUFFERS + 1)->wait, WAIT_BUFFER);
 }
 
+static int ask_meanwhile(unsigned type, unsigned q)
+{
+	int status;
+
+	rig_command = take_one;
+	status = rig_request(type, q, 0, 0);
+	rig_command = NULL;
+	return status;
+}
+
+static uint32_t messages(void)
+{
+	const struct tutti_discovery *d = (const void *)hal_host.window;
+
+	return ((const struct tutti_status *)(hal_host.window + d->status.offset))->card_ring_tail;
+}
+
+/*
+ * A look under way writes into the firmware's memory, so its queue is gone, and the card is quiet, only when it has ended. What
+ * it has seen meanwhile completes nothing; after RESUME the queue looks again.
+ */
+static void looks_are_waited_for(void **unused)
+{
+	union tutti_packet p = barrier(true, 1);
+	uint32_t before;
+
+	(void)unused;
+	for (unsigned suspend = 0; suspend < 2; suspend++) {
+		start(1, 0);
+		rig_queue(0, ASID, 0);
+		set_signals(1);
+		looks_held = 0;
+		write_packet(0, &p);
+		rig_event(TUTTI_EVENT_DOORBELL, 1, 0);
+		take_all_but_looks();
+		assert_int_equal(looks_held, 1);
+		before = messages();
+		assert_int_equal(ask_meanwhile(suspend ? TUTTI_MSG_SUSPEND : TUTTI_MSG_QUEUE_DESTROY, 0), 1);
+		assert_int_equal(messages(), before);
+		rig_event(TUTTI_EVENT_FETCH | (held_looks[0] & 0xffff0000u), 0, 0);
+		main_before_idle();
+		assert_int_equal(queue_at(0)->head, 0);
+		assert_int_equal(ask_meanwhile(TUTTI_MSG_PING, 0), 0);
+		assert_int_equal(messages(), before + 2);
+		assert_int_equal(queue_at(0)->state, suspend ? QUEUE_RUNNING : QUEUE_NONE);
+		if (!suspend)
+			continue;
+		assert_int_equal(ask_meanwhile(TUTTI_MSG_RESUME, 0), 0);
+		take();
+		assert_int_equal(queue_at(0)->head, 1);
+	}
+}
+
 /* More queues wait than can look at the same time: each of them sees its signal soon, and none before that. */
 static void more_queues_than_probes(void **unused)
 {
@@ -496,6 +549,7 @@ int main(void)
 		RIG_TEST("PKT-03 PKT-06", look_from_before_the_reset),
 		RIG_TEST("PKT-03 REL-11", looks_in_turn),
 		RIG_TEST("PKT-03 REL-11", gives_its_buffer_away),
+		RIG_TEST("PKT-03 SYS-08", looks_are_waited_for),
 		RIG_TEST("PKT-03 REL-11", more_queues_than_probes),
 		RIG_TEST("PKT-03", waits_for_kernels_before),
 	};

@@ -143,6 +143,38 @@ static void line_in_order(void **unused)
 	}
 }
 
+/* The line goes by the numbers of queues, whichever they are, round and round. */
+static void line_of_any_numbers(void **unused)
+{
+	enum { STEP = 21, N = TUTTI_MAX_QUEUES / STEP };
+
+	(void)unused;
+	start(1, 0);
+	for (unsigned k = 0; k < N; k++) {
+		struct tutti_message m = { .type = TUTTI_MSG_QUEUE_CREATE,
+					   .queue = { .queue = (uint16_t)(k * STEP), .asid = ASID, .ring = RIG_RING + k * 4096ull,
+						      .read_index = 0x20000000, .size_log2 = 6, .priority = 5 } };
+
+		assert_int_equal(rig_message(&m), 0);
+	}
+	for (unsigned first = 0; first < N; first++) {
+		packet_fetches = 0;
+		for (unsigned k = 0; k < N; k++) { /* from the first on; no packet arrives yet */
+			unsigned q = (first + k) % N * STEP;
+
+			rig_event(TUTTI_EVENT_DOORBELL | q / 32 << 8, 1u << q % 32, 0);
+		}
+		take(); /* there are none, so each buffer goes to the next in line */
+		assert_in_range(packet_fetches, N, 64);
+		for (unsigned k = FW_BUFFERS + 1; k < N; k++) {
+			unsigned before = packets_fetched[k - 1], now = packets_fetched[k];
+
+			/* a queue in line lies between two that are neighbours here, or there is none between them */
+			assert_true(now > before || now < packets_fetched[FW_BUFFERS]);
+		}
+	}
+}
+
 /* More queues than there are buffers always have packets: all of them make progress, whatever their numbers are. */
 static void greedy_in_turn(void **unused)
 {
@@ -393,6 +425,7 @@ int main(void)
 		RIG_TEST("PERF-06 REL-11", fetched_once),
 		RIG_TEST("PERF-06 REL-11", waits_at_no_cost),
 		RIG_TEST("REL-11 REL-12", line_in_order),
+		RIG_TEST("REL-11 REL-12", line_of_any_numbers),
 		RIG_TEST("RES-01 REL-11", greedy_in_turn),
 		RIG_TEST("REL-11 REL-12", line_moves),
 		RIG_TEST("PKT-04 PKT-05", looks_again),

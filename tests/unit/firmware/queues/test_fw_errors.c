@@ -356,6 +356,32 @@ static void passes_over_refused_ones(void **unused)
 	assert_int_equal(started[Q], 3);
 }
 
+/* A queue has one error until its reset, however many of its kernels fail; the next one is reported again. */
+static void one_report_until_the_reset(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+	uint32_t before;
+
+	(void)unused;
+	begin(0);
+	for (unsigned i = 0; i < 3; i++)
+		submit(Q, &p);
+	before = messages_sent();
+	for (unsigned i = 0; i < 2; i++) {
+		rig_event(TUTTI_EVENT_FAULT | (uint32_t)slot_of(Q, i) << 8 | (i ? TUTTI_CAUSE_BREAK : TUTTI_CAUSE_ILLEGAL) << 16, 0, 0);
+		take();
+		assert_int_equal(messages_sent(), before + 1);
+		assert_int_equal(reported()->packet, 0);
+		assert_int_equal(reported()->cause, TUTTI_CAUSE_ILLEGAL);
+	}
+	reset();
+	rig_event(TUTTI_EVENT_FAULT | (uint32_t)slot_of(Q, 2) << 8 | TUTTI_CAUSE_BREAK << 16, 0, 0);
+	take();
+	assert_int_equal(messages_sent(), before + 3);
+	assert_int_equal(reported()->packet, 2);
+	assert_int_equal(reported()->cause, TUTTI_CAUSE_BREAK);
+}
+
 /* What was fetched before the reset is not used: by now the program may have written other packets there. */
 static void fetched_before_the_reset(void **unused)
 {
@@ -527,6 +553,7 @@ int main(void)
 		RIG_TEST("PKT-02", good_agents),
 		RIG_TEST("PKT-12 PKT-18 SYS-06", bad_condensed_packets),
 		RIG_TEST("PKT-06", passes_over_refused_ones),
+		RIG_TEST("PKT-06 SYS-06", one_report_until_the_reset),
 		RIG_TEST("PKT-06 PKT-07", fetched_before_the_reset),
 		RIG_TEST("PKT-03 PKT-06 SYS-06", unreadable_signal),
 		RIG_TEST("PKT-02 PKT-06 SYS-06", failed_copy),

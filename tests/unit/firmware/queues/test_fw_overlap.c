@@ -192,6 +192,44 @@ static void dropped_readers(void **unused)
 	}
 }
 
+/*
+ * A packet is cancelled while it has kernels that run, that wait for a slot, and that have not even been looked at: the
+ * signal of each of them, and of no other, is cancelled once.
+ */
+static void cancelled_once(void **unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 2 * 2 * 2; i++) {
+		bool overlap = i & 1, patched = i & 2;
+		unsigned kernels = i & 4 ? 3 : TUTTI_CONDENSED_KERNELS - patched;
+		struct tutti_dispatch_packet r = kernel_packet(0, 1);
+		union tutti_packet p = packet_of(kernels, patched);
+
+		start(4, 2);
+		rig_rsb(0, ASID, TUTTI_RSB_SCRATCH);
+		open_shared(0, overlap ? TUTTI_QUEUE_OVERLAP : 0);
+		r.signal = SIGNAL_AT + 64;
+		store(0, 0, r);
+		submit(0, &p);
+		rig_command = take_one;
+		assert_int_equal(rig_request(TUTTI_MSG_TASK_CANCEL, 0, 1, 0), 0);
+		rig_command = NULL;
+		take();
+		end_kernels(4);
+		assert_int_equal(started[0], overlap ? 2 : 1);
+		assert_int_equal(signal_count, kernels);
+		for (unsigned k = 0; k < kernels; k++) {
+			assert_true(signals[k].cancelled);
+			assert_int_equal(signals[k].address, SIGNAL_AT + 64);
+		}
+		assert_int_equal(queue_at(0)->flight, 0);
+		/* the queue goes on */
+		p = condensed(1);
+		submit(0, &p);
+		assert_int_equal(started[0], overlap ? 3 : 2);
+	}
+}
+
 /* A queue with more kernels than there are task slots: each slot that becomes free gets the next one, in order. */
 static void more_kernels_than_slots(void **unused)
 {
@@ -229,6 +267,7 @@ int main(void)
 		RIG_TEST("PKT-03 PKT-16", next_packet_need_not_wait),
 		RIG_TEST("PKT-10 PKT-11", store_waits_for_readers),
 		RIG_TEST("PKT-10 PKT-18 REL-11", dropped_readers),
+		RIG_TEST("PKT-04 TSK-12", cancelled_once),
 		RIG_TEST("PKT-03 TSK-02", more_kernels_than_slots),
 	};
 
