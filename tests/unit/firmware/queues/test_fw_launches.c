@@ -334,11 +334,11 @@ static void end_of(unsigned q)
 			end_all(s);
 }
 
-/* The kernels of a packet need different parts of the only SM; another queue's CTAs get all that is left, and no more. */
+/* The kernels of a packet need different parts of an SM; another queue's CTAs get all that is left of the card, and no more. */
 static void room_beside_each(void **unused)
 {
 	static const unsigned waves[TUTTI_REFERENCES] = { 1, 32, 2, 31, 16, 1, 8, 32 };
-	struct tutti_dispatch_packet p = kernel_packet(0, 1), other = kernel_packet(1, 32);
+	struct tutti_dispatch_packet p = kernel_packet(0, 1), other = kernel_packet(1, 64);
 
 	(void)unused;
 	seed(302);
@@ -347,7 +347,7 @@ static void room_beside_each(void **unused)
 		union tutti_packet c = condensed(kernels);
 
 		if (round % 10 == 0) {
-			begin(1, 0, 0);
+			begin(2, 0, 0);
 			for (unsigned i = 0; i < TUTTI_REFERENCES; i++) {
 				p.workgroup_x = p.grid_x = (uint16_t)(32 * waves[i]);
 				store(Q, i, p);
@@ -378,7 +378,7 @@ static void room_beside_each(void **unused)
 			while (running[s].queue != Q || !running[s].ctas)
 				assert_true(++s < SLOTS);
 			if (started[0]) {
-				assert_int_equal(ctas_of(0), 32 - need);
+				assert_int_equal(ctas_of(0), 64 - need);
 				alone = roll(4); /* so many kernels have the card for themselves, so that all is as usual again */
 				started[0] = 0;
 			}
