@@ -245,6 +245,26 @@ static void blocks_of_the_dead(void **unused)
 	assert_int_equal(started[FW_BLOCKS] + started[FW_BLOCKS + 1], 4);
 }
 
+/* A block that is not in use goes to another queue when all have an owner: that of the queue that has used it longest ago. */
+static void oldest_block_goes(void **unused)
+{
+	union tutti_packet one = condensed(1);
+
+	(void)unused;
+	open_queues(LAST);
+	for (unsigned n = 0; n < 4 * LAST; n++) {
+		submit(n % LAST, &one);
+		end_everything(1);
+		for (unsigned q = 0; q < LAST; q++) {
+			unsigned owned = 0, since = (n + LAST - q) % LAST; /* so many queues have had their turn since */
+
+			for (unsigned b = 0; b < FW_BLOCKS; b++)
+				owned += blocks[b].owner == q;
+			assert_int_equal(owned, since <= n && since < FW_BLOCKS);
+		}
+	}
+}
+
 /* A packet that equals the one before the last is expanded anew, because its block holds the kernels of the last one by now. */
 static void like_the_one_before_the_last(void **unused)
 {
@@ -277,6 +297,7 @@ int main(void)
 		RIG_TEST("PKT-16 REL-11", expansion_in_card_memory),
 		RIG_TEST("PKT-16 REL-11", forgotten_expansions),
 		RIG_TEST("PKT-16 REL-11", blocks_of_the_dead),
+		RIG_TEST("PKT-16 REL-11", oldest_block_goes),
 		RIG_TEST("PKT-16", like_the_one_before_the_last),
 	};
 
