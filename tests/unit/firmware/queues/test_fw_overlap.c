@@ -72,7 +72,6 @@ static union tutti_packet packet_of(unsigned n, bool patched)
 
 	if (patched)
 		p.condensed.unit[n - 1] = TUTTI_DIFF_SCOPES << TUTTI_DIFF_VECTOR_SHIFT;
-	p.condensed.unit[n] = 0;
 	return p;
 }
 
