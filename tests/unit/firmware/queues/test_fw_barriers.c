@@ -489,6 +489,32 @@ static void rare_looks_are_kept(void **unused)
 	}
 }
 
+/* The hardware's timer is set so that it alone is enough: no event comes but those for which it was set. */
+static void woken_by_the_timer(void **unused)
+{
+	union tutti_packet first = barrier(true, 1), second = barrier(true, 2);
+
+	(void)unused;
+	for (unsigned since = 0; since < 256; since += 15) {
+		start(1, 0);
+		set_signals(0);
+		rig_queue(0, ASID, 0);
+		rig_queue(1, ASID, 0);
+		pass_time(1);
+		submit(0, &first);
+		for (unsigned us = 0; us < 3500 + since; us++) {
+			if (us == 3000 + since)
+				submit(1, &second);
+			set_signals(us < 3001 + since ? 0 : us < 3010 + since ? 2 : 1);
+			hal_host.time += fw.ticks_per_us;
+			if (hal_host.time >= (hal_host.engines.timer_lo | (uint64_t)hal_host.engines.timer_hi << 32))
+				pass_time(0);
+			assert_true(us < 3009 + since || queue_at(1)->head);
+		}
+		assert_int_equal(queue_at(0)->head, 1);
+	}
+}
+
 static int ask_meanwhile(unsigned type, unsigned q)
 {
 	int status;
@@ -608,6 +634,7 @@ int main(void)
 		RIG_TEST("PKT-03 REL-11", gives_its_buffer_away),
 		RIG_TEST("PKT-03 PERF-06", each_in_its_time),
 		RIG_TEST("PKT-03 PERF-06", rare_looks_are_kept),
+		RIG_TEST("PKT-03 PERF-06", woken_by_the_timer),
 		RIG_TEST("PKT-03 SYS-08", looks_are_waited_for),
 		RIG_TEST("PKT-03 REL-11", more_queues_than_probes),
 		RIG_TEST("PKT-03", waits_for_kernels_before),
