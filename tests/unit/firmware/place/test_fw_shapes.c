@@ -455,7 +455,7 @@ static void plain_grids(void **unused)
 			split += records > 1;
 		}
 	}
-	assert_true(split > 10);
+	assert_true(split > 5);
 }
 
 /*
