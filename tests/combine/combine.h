@@ -156,6 +156,7 @@ struct job {
 	struct features features;
 	/* for fairness: counted since its last CTA started */
 	uint32_t order; /* of its first STATE */
+	bool recorded; /* its state is kept: it can be split */
 	bool leaving; /* it may have been evicted */
 	uint32_t lower, equal, visits, turn;
 	struct job *parent;

@@ -92,11 +92,28 @@ static bool children_live(unsigned queue)
 	return false;
 }
 
+/*
+ * A task can be split and evicted only if there was a record for its state when it was launched. Those of low priority leave
+ * some to others. Kernels that have not ended have one record each at most.
+ */
+#define RECORDS 28u
+
+static bool is_recorded(const struct job *job)
+{
+	unsigned i, others = 0;
+
+	for (i = 0; i < w.jobs; i++)
+		others += &w.job[i] != job && w.job[i].life < DONE;
+	return others + job->level <= RECORDS;
+}
+
 /* The oldest packet of a queue waits while kernels of others start: for a slot, a descriptor, a record, a shape. */
 void fair_state(struct job *job)
 {
 	unsigned i;
 
+	if (job->independent)
+		job->recorded |= is_recorded(job);
 	if (w.started == counted)
 		return; /* it has started before, and was evicted or split */
 	counted = w.started;
@@ -409,7 +426,7 @@ static bool may_be_split(const struct job *job)
 {
 	unsigned i;
 
-	if (!job->independent || job->shared || job->barriers || job->cga[0].kind || job->waves < 2 || job->waves_left ||
+	if (!job->independent || !job->recorded || job->shared || job->barriers || job->cga[0].kind || job->waves < 2 || job->waves_left ||
 	    job->told != job->running)
 		return false;
 	for (i = 0; i < SLOTS; i++)
@@ -442,9 +459,7 @@ const struct job *fair_unsplit(void)
 	struct job wave;
 	unsigned i;
 
-	/* behind a flood there may be no record left for the state of a task, without which it cannot be split */
-	if (!room_is_known() || w.suspended || card_slots_taken() == w.slots || !shapes_left() ||
-	    features_has(&w.scenario.allowed, F_FLOOD))
+	if (!room_is_known() || w.suspended || card_slots_taken() == w.slots || !shapes_left())
 		return NULL;
 	for (i = 0; i < SLOTS && !found; i++) {
 		if (!waits(w.act[i]) || !may_be_split(w.act[i]))
