@@ -62,26 +62,31 @@ static bool ends(unsigned kind, unsigned number, unsigned outer)
 	return outer_of(kind, number, outer) != outer_of(kind, number + 1, outer);
 }
 
-/*
- * Where a domain ends, the CGAs counted in it make up those of the level above. There are no more CGAs with
- * an id in a GPC than the GPC has ids (spec CGA-17).
- */
+/* Of @n CGAs at @level, those for which the GPC around domain @d has ids (spec CGA-17), beside the @ids that it has given. */
+static uint32_t identify(const struct cga *cga, unsigned level, unsigned d, uint32_t n, uint32_t *ids)
+{
+	uint32_t within;
+
+	if (level != cga->identity)
+		return n;
+	n = min32(n, query_gpc(cga->ask.kind, d, &within)->credits_all - *ids);
+	*ids += n;
+	return n;
+}
+
+/* Where a domain ends, the CGAs counted in it make up those of the level above. */
 static uint32_t count(const struct cga *cga, uint32_t capacity)
 {
 	unsigned kind = cga->ask.kind, level, d;
 	struct domain_range all = domain_inside(kind, DOMAIN_KIND_CARD, 0);
-	uint32_t have[TUTTI_CGA_LEVELS] = { 0 }, ids = 0, n, within;
+	uint32_t have[TUTTI_CGA_LEVELS] = { 0 }, ids = 0, n;
 	bool last;
 
 	for (d = 0; d < all.n; d++) {
 		last = d + 1u == all.n;
 		n = inner(&cga->ask, d, capacity);
 		for (level = 0;; level++) {
-			if (level == cga->identity) {
-				n = min32(n, query_gpc(kind, d, &within)->credits_all - ids);
-				ids += n;
-			}
-			have[level] += n;
+			have[level] += identify(cga, level, d, n, &ids);
 			if (level + 1u == cga->levels)
 				break;
 			if (!last && !ends(kind, d, cga->kind[level + 1]))
@@ -104,17 +109,19 @@ COLD bool occupancy_fits(const struct cga *cga, unsigned outer, unsigned number)
 {
 	unsigned kind = cga->ask.kind, level, d, needed = cga->ctas / cga->parts[0], rest;
 	struct domain_range all = domain_inside(kind, outer, number);
-	uint32_t have[TUTTI_CGA_LEVELS] = { 0 };
+	uint32_t have[TUTTI_CGA_LEVELS] = { 0 }, ids = 0;
 
 	for (d = all.first; all.n-- && !have[cga->levels - 1]; d++) {
-		have[0] += query_count(&cga->ask, d, needed);
+		have[0] += identify(cga, 0, d, query_count(&cga->ask, d, needed), &ids);
 		for (level = 1, rest = needed; level < cga->levels; level++) {
 			if (have[level - 1] < rest && all.n && !ends(kind, d, cga->kind[level]))
 				break;
 			rest /= cga->parts[level];
-			have[level] += have[level - 1] / cga->parts[level];
+			have[level] += identify(cga, level, d, have[level - 1] / cga->parts[level], &ids);
 			have[level - 1] = 0;
 		}
+		if (all.n && ends(kind, d, TUTTI_CGA_GPC))
+			ids = 0;
 	}
 	return have[cga->levels - 1];
 }

@@ -541,6 +541,32 @@ static void hopeless(void **unused)
 	assert_in_range(lost, rounds / 6, rounds * 5 / 6);
 }
 
+/* A µGPU of 4 GPCs with 32 ids each has room for as many CGAs that need an id, and for no more, wherever the ids are. */
+static void ids_of_a_domain(void **unused)
+{
+	static const unsigned sms[] = { 16, 16, 16, 16, 16, 16, 16, 16 };
+	static const unsigned kinds[][2] = { { TUTTI_CGA_CPC, TUTTI_CGA_GPC }, { TUTTI_CGA_CPC, 0 }, { TUTTI_CGA_GPC, 0 } };
+
+	(void)unused;
+	for (unsigned way = 0; way < 3; way++)
+		for (unsigned n = 127; n < 130; n++) {
+			struct tutti_cga_shape level[TUTTI_CGA_LEVELS] = { { 0 } };
+			unsigned i;
+
+			for (i = 0; i < 2 && kinds[way][i]; i++)
+				level[i] = (struct tutti_cga_shape){ 1, 1, 1, (uint16_t)kinds[way][i] };
+			level[i] = (struct tutti_cga_shape){ (uint16_t)n, 1, 1, TUTTI_CGA_UGPU };
+			oracle_boot(8, sms);
+			task_of(32);
+			assert_int_equal(ask_both(level, 0, false, any_size, 32), n <= 128);
+			if (n > 128)
+				continue;
+			cga_begin(task, level, 0, false, NULL);
+			assert_int_equal(place(1), n);
+			cga_end(task);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -553,6 +579,7 @@ int main(void)
 		RIG_TEST("CGA-05 RES-01", patience),
 		RIG_TEST("CGA-05 PERF-12", described),
 		RIG_TEST("CGA-05 CGA-04", hopeless),
+		RIG_TEST("CGA-05 CGA-17", ids_of_a_domain),
 	};
 
 	return cmocka_run_group_tests_name("firmware: rules of CGAs", tests, NULL, NULL);
