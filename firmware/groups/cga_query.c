@@ -320,7 +320,7 @@ COLD unsigned query_count(const struct query_ask *ask, unsigned number, unsigned
 		return n;
 	}
 	gpc = query_gpc(ask->kind, number, &within);
-	if (enough > gpc->credits_all)
+	if (ask->identity && enough > gpc->credits_all)
 		enough = gpc->credits_all;
 	for (n = 0; n < enough && take_part(gpc, within, ask, ask->ctas); n++)
 		;

@@ -19,13 +19,19 @@ static void task_of(unsigned capacity)
 	assert_int_equal(task->shape->capacity, capacity);
 }
 
+/* GPCs of any size; one card in three has so few ids that they limit CGAs. */
 static void any_card(unsigned most_gpcs)
 {
+	struct tutti_discovery *d = (void *)hal_host.window;
 	unsigned gpcs = 1 + roll(most_gpcs), g, sms[8];
 
 	for (g = 0; g < gpcs; g++)
 		sms[g] = roll(3) ? 6 + roll(6) : 1 + roll(18);
 	oracle_boot(gpcs, sms);
+	if (roll(3))
+		return;
+	d->cga_ids = 1 + roll(5);
+	cga_ids_init();
 }
 
 static uint32_t product(const struct tutti_cga_shape *level, unsigned levels)
@@ -567,6 +573,32 @@ static void ids_of_a_domain(void **unused)
 		}
 }
 
+/* Only a whole GPC_CGA needs an id: on a card of 4 ids a GPC it has as many CPC_CGAs as there are slots for. */
+static void parts_without_ids(void **unused)
+{
+	unsigned sms[TUTTI_MAX_GPCS], i, n, mode;
+
+	(void)unused;
+	for (i = 0; i < TUTTI_MAX_GPCS; i++)
+		sms[i] = 16;
+	oracle_boot(TUTTI_MAX_GPCS, sms);
+	assert_int_equal(domains.gpc[0].credits_all, 4);
+	task_of(4);
+	for (mode = 0; mode < 2; mode++)
+		for (n = 1; n < 35; n++) {
+			struct tutti_cga_shape level[TUTTI_CGA_LEVELS] = { { 2, 1, 1, TUTTI_CGA_CPC },
+									   { (uint16_t)n, 1, 1, TUTTI_CGA_GPC } };
+			static struct cga cga;
+
+			assert_int_equal(cga_check(level, mode, false, any_size, 4, &cga), n <= 16 * 4 / 2 ? 0 : TUTTI_ERROR_GRID);
+			if (n % 16)
+				continue;
+			cga_begin(task, level, mode, false, NULL);
+			assert_int_equal(place(1), 2 * n);
+			cga_end(task);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -580,6 +612,7 @@ int main(void)
 		RIG_TEST("CGA-05 PERF-12", described),
 		RIG_TEST("CGA-05 CGA-04", hopeless),
 		RIG_TEST("CGA-05 CGA-17", ids_of_a_domain),
+		RIG_TEST("CGA-05 CGA-23", parts_without_ids),
 	};
 
 	return cmocka_run_group_tests_name("firmware: rules of CGAs", tests, NULL, NULL);

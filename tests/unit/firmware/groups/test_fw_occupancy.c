@@ -71,6 +71,7 @@ static void compare(const struct tutti_msg_occupancy *m, unsigned capacity, unsi
 
 static void random_cards(void **unused)
 {
+	struct tutti_discovery *d = (void *)hal_host.window;
 	unsigned round, i, g, sms[8], fitted = 0;
 
 	for (round = 0; round < 300; round++) {
@@ -80,6 +81,10 @@ static void random_cards(void **unused)
 		for (g = 0; g < gpcs; g++)
 			sms[g] = roll(3) ? 6 + roll(6) : 1 + roll(18);
 		oracle_boot(gpcs, sms);
+		if (!roll(3)) { /* ids are what limits CGAs on this card */
+			d->cga_ids = 1 + roll(5);
+			cga_ids_init();
+		}
 		for (i = roll(3) ? 0 : roll(card.sms); i; i--)
 			assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, roll(card.sms), 1, 0), 0);
 		for (i = 0; i < 4; i++) {
@@ -134,6 +139,14 @@ static void full_tables(void **unused)
 		compare(&m, 1, &fitted);
 	}
 	assert_int_equal(fitted, 6);
+	/* The parts of a GPC_CGA need no ids, of which each GPC has 4 here. */
+	m = question(4);
+	m.mode = TUTTI_CGA_MULTICAST;
+	m.cga[0] = (struct tutti_cga_shape){ 2, 1, 1, TUTTI_CGA_CPC };
+	for (i = 7; i <= 33; i++) {
+		m.cga[1] = (struct tutti_cga_shape){ (uint16_t)i, 1, 1, TUTTI_CGA_GPC };
+		assert_int_equal(ask(&m), TUTTI_MAX_GPCS * (32 / i));
+	}
 }
 
 /* Plain workgroups; needs that no SM has; the card as it is set. */
