@@ -124,6 +124,9 @@ COLD void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd, const
 	rsb->special |= (uint8_t)(1u << index);
 	rsb->table[index].tmd = tmd;
 	rsb->table[index].cga = *cga;
+	/* the state says what the SMs are told of the CGAs of this packet; those of later kernels may have another size */
+	for (unsigned i = 0; i < 3; i++)
+		rsb->table[index].no_cga[i] = 0;
 	if (tmd)
 		rsb->table[index].flags |= TUTTI_REFERENCE_TMD;
 	reference_flags(rsb, index, kernel_flags);

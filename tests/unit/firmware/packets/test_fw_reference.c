@@ -202,6 +202,115 @@ static void entries_as_packets_say(void **unused)
 	assert_int_equal(stored, 1200);
 }
 
+/* The CGA sizes that SMs are told of the kernels that start, one after another. */
+static unsigned told[8][3], tellings;
+
+static void take_told(void)
+{
+	uint32_t copy[COMMAND_RECORD];
+	struct tutti_task_state state;
+	const uint32_t *w;
+	unsigned words;
+
+	tellings = 0;
+	command_publish();
+	while ((w = hal_host_command(&words))) {
+		memcpy(copy, w, words * 4);
+		if ((copy[0] & 0xff) == TUTTI_CMD_STATE || (copy[0] & 0xff) == TUTTI_CMD_TASK) {
+			memcpy(&state, (copy[0] & 0xff) == TUTTI_CMD_STATE ? (const void *)(copy + 1) : hal_pointer(copy[1]),
+			       TUTTI_TASK_WORDS * 4);
+			assert_true(tellings < 8);
+			told[tellings][0] = state.cga_x;
+			told[tellings][1] = state.cga_y;
+			told[tellings++][2] = state.cga_z;
+			assert_int_equal(state.dimensions, 3);
+		}
+		take_one(copy, words);
+		command_publish();
+	}
+}
+
+static void submit_told(const void *packet)
+{
+	write_packet(1, packet);
+	rig_event(TUTTI_EVENT_DOORBELL, 1u << 1, 0);
+	take_told();
+}
+
+static void expect_told(unsigned kernels, unsigned z)
+{
+	assert_int_equal(queue_at(1)->state, QUEUE_RUNNING);
+	assert_int_equal(tellings, kernels);
+	for (unsigned i = 0; i < kernels; i++) {
+		assert_int_equal(told[i][0], z ? 1 : 0);
+		assert_int_equal(told[i][1], z ? 1 : 0);
+		assert_int_equal(told[i][2], z);
+	}
+}
+
+static void set_cga(bool metadata, unsigned kernel, unsigned z)
+{
+	uint8_t kind = z ? TUTTI_CGA_GPC : TUTTI_CGA_NONE;
+	uint8_t one = z ? 1 : 0;
+
+	if (metadata) {
+		tmd[0].cga[0] = (struct tutti_cga_shape){ one, one, (uint16_t)z, kind };
+	} else {
+		descriptor[kernel].cga_kind = kind;
+		descriptor[kernel].cga[0] = descriptor[kernel].cga[1] = one;
+		descriptor[kernel].cga[2] = (uint8_t)z;
+	}
+}
+
+/* A reference has CGAs of 1 x 1 x @first, and a kernel started from it, by a diff or by changed metadata, of 1 x 1 x @then. */
+static void sizes_told(bool metadata, unsigned first, unsigned then)
+{
+	struct tutti_dispatch_packet reference = kernel_packet(0, 1);
+	union tutti_packet p = condensed(1);
+	uint64_t object = KERNEL_AT + 64 * 4;
+	struct tutti_reference want;
+
+	start(20, 0);
+	rig_rsb(1, ASID, TUTTI_RSB_SCRATCH);
+	rig_queue(1, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB);
+	tmd[0] = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION };
+	set_cga(metadata, 0, first);
+	set_cga(metadata, 4, metadata ? first : then);
+	reference.setup = 3;
+	reference.grid_z = 12;
+	reference.tmd = metadata ? TMD_AT : 0;
+	reference.ref_num = TUTTI_REF_STORE;
+	submit_told(&reference);
+	expect_told(1, first);
+	want = entry_of(&reference);
+	want.tmd = reference.tmd;
+	want.flags |= metadata ? TUTTI_REFERENCE_TMD : 0;
+	if (first && !metadata)
+		want.cga = (struct tutti_cga_shape){ 1, 1, (uint16_t)first, TUTTI_CGA_GPC };
+	expect_entry(queue_at(1)->table, &want);
+	submit_told(&p);
+	expect_told(1, first);
+	if (metadata) {
+		set_cga(true, 0, then);
+	} else {
+		p.condensed.unit[0] = TUTTI_DIFF_KERNEL_OBJECT << TUTTI_DIFF_VECTOR_SHIFT;
+		memcpy(&p.condensed.unit[1], &object, sizeof(object));
+	}
+	submit_told(&p);
+	expect_told(1, then);
+}
+
+/* SMs are told the size of the CGAs that a kernel has, whatever those of its reference were. */
+static void sizes_of_cgas(void **unused)
+{
+	static const unsigned z[] = { 0, 1, 2, 3, 4, 6 };
+	enum { N = sizeof(z) / sizeof(*z) };
+
+	(void)unused;
+	for (unsigned i = 0; i < N * N * 2; i++)
+		sizes_told(i / N / N, z[i / N % N], z[i % N]);
+}
+
 /* ---- where tables lie ---- */
 
 static bool is_local(const struct tutti_reference *table)
@@ -395,6 +504,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("PKT-08 PKT-09 PKT-11", entries_as_packets_say),
+		RIG_TEST("PKT-09 PKT-13 CGA-01", sizes_of_cgas),
 		RIG_TEST("PKT-10", tables_apart),
 		RIG_TEST("PKT-10", table_in_memory),
 		RIG_TEST("PKT-10", pages_show_tables),
