@@ -198,6 +198,8 @@ static COLD int launch_general(struct queue *queue)
 		group->open++;
 		if (last) {
 			group->signal = launch.signal[0] | (uint64_t)launch.signal[1] << 32;
+			if (queue->flags & TUTTI_QUEUE_PROFILE && group->signal)
+				launch_time(queue, group->signal);
 			launch.signal[0] = launch.signal[1] = 0;
 			launch.header &= ~((uint32_t)TUTTI_HEADER_SCOPE << TUTTI_HEADER_RELEASE_SHIFT);
 		}
