@@ -69,6 +69,6 @@ bool fw_limits_init(const struct tutti_discovery *d)
 
 COLD int packet_refuse(int code, uint32_t field)
 {
-	packet_error.field = field;
+	packet_error = (struct packet_error){ .field = field };
 	return code;
 }

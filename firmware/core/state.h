@@ -134,7 +134,10 @@ struct packet_error {
 };
 extern struct packet_error packet_error;
 
-/** packet_refuse() - note in which @field of the packet the fault lies. Return: @code */
+/**
+ * packet_refuse() - note in which @field of the packet the fault lies, and forget all that was noted of an earlier one.
+ * Who knows more adds it afterwards. Return: @code
+ */
 int packet_refuse(int code, uint32_t field);
 
 #endif

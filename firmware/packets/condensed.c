@@ -131,6 +131,16 @@ static int expand_rare(struct queue *queue, struct block *block, uint32_t head, 
 	return code;
 }
 
+/* @unit of the packet is wrong, in the kernel that @block is at. What kernel_get() has noted is kept. Return: @code */
+static __attribute__((noinline)) int refuse_unit(const struct block *block, int code, uint32_t unit)
+{
+	if (!packet_error.field)
+		packet_refuse(code, unit);
+	packet_error.field = unit;
+	packet_error.kernel = block->at_kernel;
+	return code;
+}
+
 /* Expand the kernel that @block is at. Return: 0, TUTTI_ERROR_* or PACKET_PARKED */
 static int expand_kernel(struct queue *queue, const union tutti_packet *packet, struct block *block)
 {
@@ -139,22 +149,22 @@ static int expand_kernel(struct queue *queue, const union tutti_packet *packet, 
 	int code;
 
 	if (block->at_unit >= TUTTI_CONDENSED_UNITS)
-		return packet_refuse(TUTTI_ERROR_PACKET, TUTTI_CONDENSED_UNITS);
+		return refuse_unit(block, TUTTI_ERROR_PACKET, TUTTI_CONDENSED_UNITS);
 	head = *at++;
 	ref = head & TUTTI_DIFF_REF;
 	vector = head >> TUTTI_DIFF_VECTOR_SHIFT;
 	if (vector && !((queue->rsb->valid | queue->rsb->special) >> ref & 1))
-		return packet_refuse(TUTTI_ERROR_PACKET, block->at_unit);
+		return refuse_unit(block, TUTTI_ERROR_PACKET, block->at_unit);
 	units = queue->flags & TUTTI_QUEUE_TABLE_DIFFS ? table_units(vector) : diff_units(vector);
 	if (block->at_unit + 1 + units > TUTTI_CONDENSED_UNITS)
-		return packet_refuse(TUTTI_ERROR_PACKET, block->at_unit + 1u);
+		return refuse_unit(block, TUTTI_ERROR_PACKET, block->at_unit + 1u);
 	vector = simple_vector(queue, vector);
 	if (vector & ~(uint32_t)SIMPLE_FIELDS)
 		code = expand_rare(queue, block, head, at);
 	else
 		code = expand_simple(block, queue->rsb, ref, vector, at);
 	if (code > 0)
-		return packet_refuse(code, block->at_unit + 1u);
+		return refuse_unit(block, code, block->at_unit + 1u);
 	if (!code)
 		block->at_unit = (uint8_t)(block->at_unit + 1 + units);
 	return code;
@@ -167,10 +177,8 @@ static int expand_end(struct queue *queue, const union tutti_packet *packet, str
 	const struct rsb *rsb = queue->rsb;
 
 	block->at_unit = 0;
-	if (block->seen & ~(rsb->valid | rsb->special)) {
-		packet_error.kernel = 0;
+	if (block->seen & ~(rsb->valid | rsb->special))
 		return packet_refuse(TUTTI_ERROR_PACKET, 0);
-	}
 	block->release = (uint8_t)widest(rsb, block->seen, block->release);
 	block->kernels = packet->condensed.num_kernels;
 	if ((block->seen & rsb->special) | block->special) {
@@ -191,7 +199,7 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 	int code;
 
 	block->complete = 0;
-	packet_error.kernel = 0;
+	packet_error.field = 0; /* nothing has been noted yet */
 	if (kernels - 1 >= TUTTI_CONDENSED_KERNELS)
 		return packet_refuse(TUTTI_ERROR_PACKET, 1);
 	if (!block->at_unit) {
@@ -199,7 +207,6 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 		block->at_record = 0;
 	}
 	for (; block->at_kernel < kernels; block->at_kernel++) {
-		packet_error.kernel = block->at_kernel;
 		code = expand_kernel(queue, packet, block);
 		if (code < 0)
 			words_copy(block->packet, packet, 16); /* for condensed_resume() */

@@ -24,9 +24,9 @@ static void forget(struct kernel *kernel)
 	kernel->unused = 0;
 }
 
-static int refuse(struct kernel *kernel)
+static __attribute__((noinline)) int refuse(struct kernel *kernel)
 {
-	packet_error.field = offsetof(struct tutti_dispatch_packet, kernel_object);
+	packet_refuse(kernel->code, offsetof(struct tutti_dispatch_packet, kernel_object));
 	packet_error.cause = kernel->cause;
 	packet_error.address = kernel->address;
 	packet_error.engine = kernel->cause ? TUTTI_ENGINE_FETCH : TUTTI_ENGINE_FIRMWARE;

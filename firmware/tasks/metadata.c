@@ -315,12 +315,13 @@ static struct tmd *own(const struct queue *queue)
 
 COLD int tmd_refuse(struct queue *queue, const struct tmd *tmd)
 {
+	packet_refuse(TUTTI_ERROR_TMD, offsetof(struct tutti_dispatch_packet, tmd));
 	packet_error.address = tmd->address + tmd->field;
 	packet_error.cause = tmd->cause;
 	packet_error.engine = tmd->cause ? TUTTI_ENGINE_FETCH : TUTTI_ENGINE_FIRMWARE;
 	packet_error.access = tmd->cause ? TUTTI_ACCESS_READ : TUTTI_ACCESS_NONE;
 	tmd_drop(queue);
-	return packet_refuse(TUTTI_ERROR_TMD, offsetof(struct tutti_dispatch_packet, tmd));
+	return TUTTI_ERROR_TMD;
 }
 
 COLD int tmd_get(struct queue *queue, uint64_t address, struct tmd **out)

@@ -11,11 +11,9 @@
 
 #define Q 2u
 
-/* As after loading the image. */
 static void begin(unsigned flags)
 {
 	start(4, 0);
-	packet_error = (struct packet_error){ 0 };
 	descriptor[1].workgroup[0] = 64;
 	descriptor[2].workgroup[1] = 2;
 	descriptor[3].scalar_blocks = 32;
@@ -320,6 +318,88 @@ static void bad_condensed_packets(void **unused)
 		       refused(TUTTI_ERROR_PACKET, 0), "no buffer");
 }
 
+/* ---- errors before ---- */
+
+/* The descriptor of kernel 9 cannot be read for @p. Return: what is reported of it but the field */
+static struct tutti_fault unreadable_kernel(const void *p)
+{
+	struct tutti_fault want = refused(TUTTI_ERROR_CODE_OBJECT, 0);
+
+	slow_kernels = true;
+	submit(Q, p);
+	rig_event(kernel_answer[0].word[0] | TUTTI_CAUSE_UNMAPPED << 8, 0x4567, 0x21);
+	kernel_answers = 0;
+	slow_kernels = false;
+	take();
+	want.engine = TUTTI_ENGINE_FETCH;
+	want.access = TUTTI_ACCESS_READ;
+	want.cause = TUTTI_CAUSE_UNMAPPED;
+	want.address = 0x2100004567ull;
+	want.packet = queue_at(Q)->head;
+	return want;
+}
+
+/* The first errors: 0 an unreadable kernel, 1 the same in a condensed packet, 2 bad metadata, 3 a diff that is wrong. */
+static void fail_first(unsigned how)
+{
+	struct tutti_dispatch_packet p = kernel_packet(how ? 0 : 9, 1);
+	union tutti_packet c = condensed(2);
+	uint64_t object = KERNEL_AT + 64 * 9;
+	struct tutti_fault want = refused(TUTTI_ERROR_TMD, offsetof(struct tutti_dispatch_packet, tmd));
+
+	want.packet = queue_at(Q)->head;
+	c.condensed.unit[1] = how == 1 ? VECTOR(TUTTI_DIFF_KERNEL_OBJECT) : VECTOR(TUTTI_DIFF_KERNARG) | 7;
+	memcpy(&c.condensed.unit[2], &object, sizeof(object));
+	if (how == 0) {
+		want = unreadable_kernel(&p);
+		want.field = FIELD(kernel_object);
+	} else if (how == 1) {
+		want = unreadable_kernel(&c);
+		want.code = TUTTI_ERROR_PACKET;
+		want.kernel = 1;
+		want.field = 2;
+	} else if (how == 2) {
+		p.tmd = want.address = TMD_AT;
+		submit(Q, &p);
+	} else {
+		submit(Q, &c);
+		want.code = TUTTI_ERROR_PACKET;
+		want.kernel = want.field = 1;
+	}
+	expect_report(&want);
+}
+
+/* A report says nothing of an error before it, in a packet of this queue or of another process (SYS-58). */
+static void nothing_of_errors_before(void **unused)
+{
+	struct tutti_dispatch_packet good = kernel_packet(0, 1), wrong = good;
+	union tutti_packet c = condensed(2);
+	struct tutti_fault want;
+
+	(void)unused;
+	wrong.setup = 0;
+	c.condensed.unit[0] = VECTOR(TUTTI_DIFF_SIGNAL);
+	c.condensed.unit[1] = 32;
+	for (unsigned i = 0; i < 12; i++) {
+		begin(TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB);
+		rig_queue(Q + 1, ASID + 1, 0);
+		store(Q, 0, good);
+		fail_first(i % 4);
+		reset();
+		fail_first((i + 1) % 4);
+		want = i < 8 ? refused(TUTTI_ERROR_DIMENSIONS, FIELD(setup)) : refused(TUTTI_ERROR_PACKET, 1);
+		if (i < 4) {
+			want.queue = Q + 1;
+			want.context = ASID + 1;
+		} else {
+			reset();
+			want.packet = queue_at(Q)->head;
+		}
+		submit(want.queue, i < 8 ? (const void *)&wrong : (const void *)&c);
+		expect_report(&want);
+	}
+}
+
 /* ---- resets ---- */
 
 /* A reset passes over a packet that was refused, and over nothing when a kernel has failed. */
@@ -552,6 +632,7 @@ int main(void)
 		RIG_TEST("PKT-02 PKT-06 SYS-06", bad_packets),
 		RIG_TEST("PKT-02", good_agents),
 		RIG_TEST("PKT-12 PKT-18 SYS-06", bad_condensed_packets),
+		RIG_TEST("PKT-06 SYS-06 SYS-58", nothing_of_errors_before),
 		RIG_TEST("PKT-06", passes_over_refused_ones),
 		RIG_TEST("PKT-06 SYS-06", one_report_until_the_reset),
 		RIG_TEST("PKT-06 PKT-07", fetched_before_the_reset),
