@@ -36,6 +36,8 @@ bool fw_limits_init(const struct tutti_discovery *d)
 
 	if (d->magic != TUTTI_DISCOVERY_MAGIC || !d->sms || d->sms > FW_MAX_SMS || !d->peus || !d->peu_waves)
 		return false;
+	if (d->timer_hz >> 38) /* more than ticks_per_us is worked out for in 32 bits: 274 GHz */
+		return false;
 	while (shift < 31 && 1u << shift < d->shared_block_bytes)
 		shift++;
 	if (1u << shift != d->shared_block_bytes || !card_memory_fits(d))
@@ -61,7 +63,7 @@ bool fw_limits_init(const struct tutti_discovery *d)
 		.ring_min = d->ring_packets_min,
 		.ring_max = d->ring_packets_max,
 		.vectors = d->msix_vectors,
-		.ticks_per_us = d->timer_hz >= 1000000 ? (uint32_t)d->timer_hz / 1000000u : 1,
+		.ticks_per_us = d->timer_hz >= 1000000 ? (uint32_t)(d->timer_hz >> 6) / 15625u : 1,
 		.reserved_bytes = d->reserved_bytes,
 	};
 	return true;

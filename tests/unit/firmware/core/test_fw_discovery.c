@@ -101,17 +101,23 @@ static void words_of_masks(void **unused)
 	}
 }
 
-/* Ticks of the timer in a microsecond, whole ones, and at least one. */
+/* Ticks of the timer in a microsecond, whole ones, and at least one. A timer of 2^38 Hz or more is too fast. */
 static void ticks(void **unused)
 {
 	static const uint64_t rates[][2] = { { 1, 1 }, { 999999, 1 }, { 1000000, 1 }, { 1999999, 1 }, { 2000000, 2 },
-					     { 66666667, 66 }, { 1000000000, 1000 }, { 4294967295, 4294 } };
+					     { 66666667, 66 }, { 1000000000, 1000 }, { 4294967295, 4294 },
+					     { 4294967296, 4294 }, { 4295000000, 4295 }, { 9999999999, 9999 },
+					     { 10000000000, 10000 }, { (1ull << 38) - 1, 274877 } };
 
 	rig_load(4);
 	for (unsigned i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
 		card()->timer_hz = rates[i][0];
 		assert_true(fw_limits_init(card()));
 		assert_int_equal(fw.ticks_per_us, rates[i][1]);
+	}
+	for (unsigned bit = 38; bit < 64; bit++) {
+		card()->timer_hz = 1ull << bit;
+		assert_false(fw_limits_init(card()));
 	}
 }
 
