@@ -34,6 +34,11 @@ COLD void log_text(const char *text)
 		put(*text++);
 }
 
+static void put_digit(uint32_t digit)
+{
+	put((char)(digit + (digit < 10 ? '0' : 'a' - 10)));
+}
+
 COLD void log_hex(uint32_t value)
 {
 	int shift = 28;
@@ -41,7 +46,7 @@ COLD void log_hex(uint32_t value)
 	while (shift && !(value >> shift))
 		shift -= 4;
 	for (; shift >= 0; shift -= 4)
-		put("0123456789abcdef"[value >> shift & 15]);
+		put_digit(value >> shift & 15);
 }
 
 COLD void log_line(const char *text, uint32_t value)

@@ -68,7 +68,7 @@ void outbox_send(const struct tutti_message *message)
 	if (outbox.backlog_head == outbox.backlog_tail && put(message))
 		return;
 	if (outbox.backlog_tail - outbox.backlog_head == BACKLOG) {
-		log_line("channel: message lost, type", message->type);
+		log_line("message lost, type", message->type);
 		return;
 	}
 	outbox.backlog[outbox.backlog_tail++ % BACKLOG] = *message;

@@ -14,7 +14,7 @@
  * CTAs that are taken out of more than one lake are noted for each SM in binary, and each digit takes a pass over all rows
  * of the shape's own lake. On a large card with many free slots a visit gives out no more of them than three digits hold.
  */
-#define CTAS_NOTED (fw.sms > 144 ? 7 * fw.sms : 1008)
+#define CTAS_NOTED (FW_LARGE ? 7 * fw.sms : 1008)
 
 /* A record is full when the next segment does not fit, so any two neighbours hold more than one record's words. */
 #define SPLIT_RECORDS (2 * LAKE_MESSAGE(LAKE_WORDS) / COMMAND_RECORD + 2)

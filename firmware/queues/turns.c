@@ -153,7 +153,7 @@ COLD bool turns_enter(struct queue *queue)
 		}
 		turns.last = (uint16_t)asid;
 	}
-	if (slots_are_few() && starts_kernel(queue) && has_slots(queue)) {
+	if (starts_kernel(queue) && turns_reserved(queue)) {
 		wait_join(queue, WAIT_SLOT);
 		return false;
 	}
