@@ -258,19 +258,26 @@ static void settled_lakes(void **unused)
 	assert_true(led > 100);
 }
 
+/* Two GPCs of 16 and 18 SMs on a card of @sms, with five free slots on each SM. Return: a shape of 8 CTAs an SM */
+static struct shape *two_gpcs(unsigned sms)
+{
+	static const uint16_t gpcs[] = { 16, 18 };
+
+	seed(7000);
+	begin(sms);
+	boot(gpcs, 2, 3, true, true);
+	memset(card.free, 5, card.sms);
+	return shape_of(8);
+}
+
 /* Each reason for which the rows must not lead, alone. */
 static void when_rows_lead(void **unused)
 {
-	static const uint16_t gpcs[] = { 16, 18 };
 	struct shape *shape;
 
 	(void)unused;
 	for (unsigned reason = 0; reason <= 6; reason++) {
-		seed(7000);
-		begin(reason == 1 ? 35 : 34);
-		boot(gpcs, 2, 3, true, true);
-		memset(card.free, 5, card.sms);
-		shape = shape_of(8);
+		shape = two_gpcs(reason == 1 ? 35 : 34);
 		residents_are(shape, 3 * 34);
 		if (reason == 2) /* a CTA without a CGA, which ends without a word to the rows */
 			shapes.grouped_ctas--;
@@ -294,16 +301,11 @@ static void when_rows_lead(void **unused)
 /* The rows are filled again if CTAs of others were placed, the SMs have changed, or it is said so; and not otherwise. */
 static void when_rows_are_filled(void **unused)
 {
-	static const uint16_t gpcs[] = { 16, 18 };
 	struct shape *shape;
 
 	(void)unused;
 	for (unsigned reason = 0; reason <= 4; reason++) {
-		seed(7000);
-		begin(34);
-		boot(gpcs, 2, 3, true, true);
-		memset(card.free, 5, card.sms);
-		shape = shape_of(8);
+		shape = two_gpcs(34);
 		state_detour(DETOUR_BESIDE, true); /* so that they do not lead */
 		assert_true(domain_sync(shape));
 		same_rows();
@@ -328,15 +330,9 @@ static void when_rows_are_filled(void **unused)
 /* A shape that is made while rows lead takes nothing from them; one that takes over the entry they show empties them. */
 static void rows_and_new_shapes(void **unused)
 {
-	static const uint16_t gpcs[] = { 16, 18 };
-	struct shape *shape, *other;
+	struct shape *shape = two_gpcs(34), *other;
 
 	(void)unused;
-	seed(7000);
-	begin(34);
-	boot(gpcs, 2, 3, true, true);
-	memset(card.free, 5, card.sms);
-	shape = shape_of(8);
 	residents_are(shape, 3 * 34);
 	assert_true(domain_sync(shape));
 	raise(1, 0x3f, 2);
@@ -365,17 +361,12 @@ static void rows_and_new_shapes(void **unused)
  */
 static void settled_before_changes(void **unused)
 {
-	static const uint16_t gpcs[] = { 16, 18 };
 	const uint32_t some[LAKE_WORDS] = { 0x0ff0 };
 	struct shape *shape;
 
 	(void)unused;
 	for (unsigned change = 0; change < 10; change++) {
-		seed(7000);
-		begin(34);
-		boot(gpcs, 2, 3, true, true);
-		memset(card.free, 5, card.sms);
-		shape = shape_of(8);
+		shape = two_gpcs(34);
 		residents_are(shape, 3 * 34);
 		assert_true(domain_sync(shape));
 		assert_true(gpc_rows_lead());
@@ -404,15 +395,9 @@ static void settled_before_changes(void **unused)
 /* A visit that has no time to find out what is free leaves nothing in the rows that could be taken for it. */
 static void unknown_rows(void **unused)
 {
-	static const uint16_t gpcs[] = { 16, 18 };
-	struct shape *shape, *other;
+	struct shape *shape = two_gpcs(34), *other;
 
 	(void)unused;
-	seed(7000);
-	begin(34);
-	boot(gpcs, 2, 3, true, true);
-	memset(card.free, 5, card.sms);
-	shape = shape_of(8);
 	assert_true(domain_sync(shape));
 	domain_settle(); /* before CTAs of another shape are placed */
 	other = shape_find(3, 0, 3);

@@ -28,6 +28,13 @@ static void pass_time(unsigned us)
 	take();
 }
 
+/* The same, with an event of the timer after each microsecond. */
+static void pass_slowly(unsigned us)
+{
+	while (us--)
+		pass_time(1);
+}
+
 static void set_signals(unsigned zero)
 {
 	for (unsigned i = 0; i < DEPENDENCIES; i++)
@@ -447,16 +454,14 @@ static void each_in_its_time(void **unused)
 			union tutti_packet p = barrier(true, 1u << q);
 
 			submit(q, &p);
-			for (unsigned us = roll(2000); us; us--)
-				pass_time(1);
+			pass_slowly(roll(2000));
 		}
 		while (zero != 31) {
 			unsigned q = roll(DEPENDENCIES);
 
 			zero |= 1u << q;
 			set_signals(zero);
-			for (unsigned us = 0; us < 400; us++)
-				pass_time(1);
+			pass_slowly(400);
 			for (q = 0; q < DEPENDENCIES; q++)
 				assert_int_equal(queue_at(q)->head, zero >> q & 1);
 		}
@@ -475,16 +480,13 @@ static void rare_looks_are_kept(void **unused)
 		rig_queue(0, ASID, 0);
 		rig_queue(1, ASID, 0);
 		submit(0, &patient);
-		for (unsigned us = 0; us < 3000 + since; us++)
-			pass_time(1);
+		pass_slowly(3000 + since);
 		submit(1, &quick);
 		set_signals(2);
-		for (unsigned us = 0; us < 20; us++)
-			pass_time(1);
+		pass_slowly(20);
 		assert_int_equal(queue_at(1)->head, 1);
 		set_signals(1);
-		for (unsigned us = 0; us < 400; us++)
-			pass_time(1);
+		pass_slowly(400);
 		assert_int_equal(queue_at(0)->head, 1);
 	}
 }

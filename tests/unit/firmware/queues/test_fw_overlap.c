@@ -118,6 +118,25 @@ static void next_packet_need_not_wait(void **unused)
 }
 
 /*
+ * Queue 0 launches a packet of @kernels kernels from reference 0, which queue 1 shares and stores anew as a kernel of three
+ * CTAs. @patched: as packet_of() says
+ */
+static void store_behind(unsigned kernels, bool patched)
+{
+	struct tutti_dispatch_packet other = kernel_packet(0, 3);
+	union tutti_packet p = packet_of(kernels, patched);
+
+	start(4, 0);
+	rig_rsb(0, ASID, TUTTI_RSB_SCRATCH);
+	open_shared(0, 0);
+	open_shared(1, 0);
+	store(0, 0, kernel_packet(0, 1));
+	submit(0, &p);
+	other.ref_num = TUTTI_REF_STORE;
+	submit(1, &other);
+}
+
+/*
  * Two queues share references. A packet that stores one waits while kernels of another queue's packet are still to be
  * launched from it, and goes on when the last one has been launched and read. Those have started from the old reference.
  */
@@ -126,17 +145,9 @@ static void store_waits_for_readers(void **unused)
 	(void)unused;
 	for (unsigned i = 0; i < 2 * 3; i++) {
 		unsigned kernels = 2 + i / 2;
-		struct tutti_dispatch_packet other = kernel_packet(0, 3);
-		union tutti_packet p = packet_of(kernels, i & 1);
+		union tutti_packet p = condensed(1);
 
-		start(4, 0);
-		rig_rsb(0, ASID, TUTTI_RSB_SCRATCH);
-		open_shared(0, 0);
-		open_shared(1, 0);
-		store(0, 0, kernel_packet(0, 1));
-		submit(0, &p);
-		other.ref_num = TUTTI_REF_STORE;
-		submit(1, &other);
+		store_behind(kernels, i & 1);
 		for (unsigned k = 1; k < kernels; k++) {
 			int slot = slot_of(0, 1);
 
@@ -153,7 +164,6 @@ static void store_waits_for_readers(void **unused)
 		assert_int_equal(running[slot_of(1, 0)].ctas, 3);
 		end_all((unsigned)slot_of(0, 1));
 		end_all((unsigned)slot_of(1, 0));
-		p = condensed(1);
 		submit(0, &p);
 		assert_int_equal(running[slot_of(0, 2)].ctas, 3);
 	}
@@ -164,17 +174,7 @@ static void dropped_readers(void **unused)
 {
 	(void)unused;
 	for (unsigned i = 0; i < 2 * 2; i++) {
-		struct tutti_dispatch_packet other = kernel_packet(0, 3);
-		union tutti_packet p = packet_of(3, i & 1);
-
-		start(4, 0);
-		rig_rsb(0, ASID, TUTTI_RSB_SCRATCH);
-		open_shared(0, 0);
-		open_shared(1, 0);
-		store(0, 0, kernel_packet(0, 1));
-		submit(0, &p);
-		other.ref_num = TUTTI_REF_STORE;
-		submit(1, &other);
+		store_behind(3, i & 1);
 		assert_int_equal(queue_at(1)->wait, WAIT_RSB);
 		if (i & 2) {
 			rig_event(TUTTI_EVENT_FAULT | (uint32_t)slot_of(0, 1) << 8 | TUTTI_CAUSE_ILLEGAL << 16, 0, 0);
