@@ -36,7 +36,7 @@ bool fw_limits_init(const struct tutti_discovery *d)
 
 	if (d->magic != TUTTI_DISCOVERY_MAGIC || !d->sms || d->sms > FW_MAX_SMS || !d->peus || !d->peu_waves)
 		return false;
-	if (d->timer_hz >> 38) /* more than ticks_per_us is worked out for in 32 bits: 274 GHz */
+	if (d->timer_hz >> 38) /* 274 GHz: ticks_per_us is computed in 32 bits */
 		return false;
 	while (shift < 31 && 1u << shift < d->shared_block_bytes)
 		shift++;

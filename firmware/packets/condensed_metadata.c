@@ -37,8 +37,8 @@ static int check(struct queue *queue, struct pending *p)
  * The whole packet is checked before anything starts (PKT-18), and so are its metadata and whether its grids can be
  * divided into CGAs. Metadata are checked one after another, because no queue may hold one record while it waits for the
  * next. At its launch each kernel fetches its metadata again and uses that copy. queue->seen counts the kernels that have
- * passed; if the visit is late the others wait for the next one. The record of a task that may never start is the stack's:
- * a packet that had to get one for each of its metadata would wait its turn as often.
+ * passed; if the visit is late the others wait for the next one. The state to check lies on the stack: a packet that had to
+ * get a record for it would have to wait for one again after each fetch of metadata.
  */
 COLD int condensed_check_special(struct queue *queue, struct block *block)
 {

@@ -11,8 +11,9 @@
 #define PLACE_STEPS 150u /* visit.h: to place CTAs, beside what is counted elsewhere */
 
 /*
- * CTAs that are taken out of more than one lake are noted for each SM in binary, and each digit takes a pass over all rows
- * of the shape's own lake. On a large card with many free slots a visit gives out no more of them than three digits hold.
+ * CTAs that are placed beside other shapes, or on the SMs of a mask, are counted for each SM in binary, and each digit costs a
+ * pass over all rows of the shape's own lake. So a visit places no more of them than seven for each SM of a card of 144 SMs,
+ * which three digits hold.
  */
 #define CTAS_NOTED (FW_LARGE ? 7 * fw.sms : 1008)
 

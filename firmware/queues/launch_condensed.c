@@ -26,8 +26,8 @@ void launch_block_free(struct queue *queue)
 }
 
 /*
- * The metadata of the packet have been checked. Its queue had its turn for that while hardly any slot was free, which it
- * does not need before the first kernel starts. Whoever wakes it need not check them again.
+ * The metadata of the packet have been checked, for which its queue needed no task slot. Its first kernel does need one: while
+ * the free slots are reserved for other clients the queue waits, and it does not check the metadata again afterwards.
  */
 static COLD int checked(struct queue *queue)
 {

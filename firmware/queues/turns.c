@@ -124,8 +124,8 @@ COLD bool turns_reserved(const struct queue *queue)
 }
 
 /*
- * Will @queue launch a kernel when it goes on? While the metadata of a condensed packet are checked, it asks for each of
- * them first; whether its first kernel may start is asked by launch_condensed().
+ * Will @queue launch a kernel when it goes on? Not while it checks the metadata of a condensed packet; launch_condensed()
+ * asks whether the first kernel may start when the check is complete.
  */
 static bool starts_kernel(const struct queue *queue)
 {

@@ -93,8 +93,8 @@ static bool children_live(unsigned queue)
 }
 
 /*
- * A task can be split and evicted only if there was a record for its state when it was launched. Those of low priority leave
- * some to others. Kernels that have not ended have one record each at most.
+ * A task can be split and evicted only if there was a record for its state when it was launched. Tasks of low priority have to
+ * leave some records to others. A kernel that has not ended holds one record at most.
  */
 #define RECORDS 28u
 

@@ -241,7 +241,7 @@ static void new_visit(void)
 	command_ring.marked = true;
 }
 
-/* So many steps, and a visit that has used them up is over until the next event; the largest cards have more. */
+/* A visit has a fixed number of steps, more on the largest cards. Once they are used up, it is over until the next event. */
 static void steps(void **unused)
 {
 	static const struct { unsigned sms, steps; } cards[] = { { 1, 2000 }, { 256, 2000 }, { 257, 16000 }, { 1024, 16000 } };

@@ -18,7 +18,7 @@
 static const struct { unsigned word, number; } plain[] = { PLAIN(MEMBER) };
 #define PLAINS (sizeof(plain) / sizeof(plain[0]))
 
-#define FIRMWARE TUTTI_COUNTER_CORE_INSTRUCTIONS /* so many are the firmware's, the others the hardware's */
+#define FIRMWARE TUTTI_COUNTER_CORE_INSTRUCTIONS /* the firmware has this many counters; those behind them are the hardware's */
 
 static uint64_t expected[FIRMWARE];
 static uint64_t launched;         /* kernels that no dispatch packet has started */
@@ -44,7 +44,7 @@ static void begin(void)
 	syncs = placements = 0;
 }
 
-/* A new run of the firmware begins at 0, and what the hardware counts is none of its business. */
+/* A new run of the firmware begins at 0 and leaves the counters of the hardware alone. */
 static void begin_at_zero(void **unused)
 {
 	static const struct counters none;

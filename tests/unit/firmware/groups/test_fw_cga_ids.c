@@ -296,7 +296,7 @@ static void lives(void **unused)
 	assert_true(late > 200);
 }
 
-/* The last of as many GPCs as there can be has its own identities, too, and none of another one. */
+/* On a card with as many GPCs as possible the last one has identities of its own, and none of another one. */
 static void most_gpcs(void **unused)
 {
 	unsigned sms[TUTTI_MAX_GPCS], i;

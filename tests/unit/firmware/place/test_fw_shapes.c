@@ -406,7 +406,7 @@ static unsigned place_now_or_some(struct task *task, unsigned left, const uint32
 	return now;
 }
 
-/* The task has @n CTAs: all that fit are launched, in one visit or, one SM after the other, in several. */
+/* Place the @n CTAs of a task. All that fit are launched: in one visit, or in several if SMs take turns. */
 static void place(struct shape *shape, unsigned n, const uint32_t *mask, bool round_robin, bool items)
 {
 	uint32_t all[LAKE_WORDS];
@@ -459,8 +459,8 @@ static void plain_grids(void **unused)
 }
 
 /*
- * Where no SM has a free slot even without CTAs of other shapes, nobody looks for one beside them. But while the rows of GPCs
- * lead, only they know whether that is so.
+ * If no SM would have a free slot for the shape even on a card without other shapes, nobody looks at what these leave. But
+ * while the rows of GPCs lead, only they know whether that is so.
  */
 static void full_cards(void **unused)
 {

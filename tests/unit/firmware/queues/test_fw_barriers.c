@@ -491,7 +491,7 @@ static void rare_looks_are_kept(void **unused)
 	}
 }
 
-/* The hardware's timer is set so that it alone is enough: no event comes but those for which it was set. */
+/* The hardware's timer alone wakes the queues: no event comes but those for which it was set. */
 static void woken_by_the_timer(void **unused)
 {
 	union tutti_packet first = barrier(true, 1), second = barrier(true, 2);

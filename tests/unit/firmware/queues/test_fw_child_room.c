@@ -320,7 +320,7 @@ static void invalid_children(void **unused)
 			assert_int_equal(tasks[parent].children, !refusals[i].answer);
 			assert_int_equal(tmd_free_count, FW_TMDS - !refusals[i].answer);
 			assert_int_equal(started[0], refusals[i].answer || busy ? 1 : 2);
-			tmd[1] = child_of_shape(2, 1); /* and the next one is welcome */
+			tmd[1] = child_of_shape(2, 1); /* a valid child is accepted afterwards */
 			if (!busy)
 				assert_int_equal(ask(parent, 1), 0);
 		}

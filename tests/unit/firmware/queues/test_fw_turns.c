@@ -347,7 +347,8 @@ static void not_to_the_busy_one(void **unused)
 
 /*
  * The busy client has its slots, and five queues that wait for more. One of these has a condensed packet whose kernels have
- * metadata. It waits twice, and not for each of them: before they are checked, and before its first kernel starts.
+ * metadata. It waits for a slot twice, and not once for each kernel: before the metadata are checked, and before its first
+ * kernel starts.
  */
 static void checks_wait_once(void **unused)
 {

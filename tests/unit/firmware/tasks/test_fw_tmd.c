@@ -521,7 +521,7 @@ static void written_back(void **unused)
 	assert_int_equal(w[17], 0);
 }
 
-/* The answer of a fetch that nobody waits for, as of a card that is out of its mind, changes nothing. */
+/* The answer to a fetch that nobody waits for, which only a faulty card would send, changes nothing. */
 static void unasked_for(void **unused)
 {
 	unsigned number;

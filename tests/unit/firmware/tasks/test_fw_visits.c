@@ -186,7 +186,7 @@ static void quotas_with_room(void **unused)
 	assert_string_equal(got, want);
 }
 
-/* A task that has fewer CTAs left than its quota issues these. */
+/* A task with fewer CTAs left than its quota issues all of them. */
 static void fewer_than_the_quota(void **unused)
 {
 	(void)unused;

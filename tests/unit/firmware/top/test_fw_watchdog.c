@@ -179,7 +179,7 @@ static void late_beats_count_in_part(void **unused)
 			uint64_t limit = 1000 * (uint64_t)smaller(limits[l], 1000000), us = passed[i], want, before;
 
 			start(1, 0);
-			beat_after(0); /* the next heartbeat is 10 ms from here */
+			beat_after(0); /* the next heartbeat is due in 10 ms */
 			rig_queue(0, ASID, 0);
 			queue_at(0)->timeout = limits[l];
 			submit(0, &p);
