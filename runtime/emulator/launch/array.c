@@ -164,9 +164,8 @@ void sm_array_destroy(struct sm_array *array)
 {
 	if (!array)
 		return;
-	translator_destroy(array->translator); /* it knows of the harts */
-	array->translator = NULL;
 	sm_array_reset(array);
+	translator_destroy(array->translator); /* no hart asks it any more, but it interrupts harts under a lock of the engines */
 	schedule_fini(array);
 	sm_array_free(array);
 }

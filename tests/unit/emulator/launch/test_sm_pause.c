@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* link: -Wl,--wrap=hart_invalidate -Wl,--wrap=hart_destroy -Wl,--wrap=cga_kill */
+/* link: -Wl,--wrap=hart_invalidate -Wl,--wrap=hart_destroy -Wl,--wrap=cga_kill -Wl,--wrap=translator_destroy */
 /* All engines stand still while the driving thread uses their lists and harts, and go on afterwards. */
 #include "sm_cga_rig.h"
 
@@ -38,6 +38,18 @@ void __wrap_cga_kill(struct sm_array *array, unsigned slot)
 {
 	look(array);
 	__real_cga_kill(array, slot);
+}
+
+void __real_translator_destroy(struct translator *translator);
+
+/* No wave is left that could ask for translations. */
+void __wrap_translator_destroy(struct translator *translator)
+{
+	for (unsigned e = 0; e < card->array->engines; e++) {
+		assert_null(tutti_load_relaxed(&card->array->engine[e].running));
+		assert_null(card->array->engine[e].harts);
+	}
+	__real_translator_destroy(translator);
 }
 
 /* How often workers have begun a wave's turn: it grows for as long as one of them runs. */
@@ -111,12 +123,19 @@ static void resets(void **unused)
 	}
 }
 
+/* The card is destroyed by the teardown. */
+static void destroyed(void **unused)
+{
+	start();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    CASE_THREADS("SYS-12, REL-10: engines stand still while translations are forgotten", invalidations),
 	    CASE_THREADS("TSK-12, REL-10: engines stand still while a task is killed", kills),
 	    CASE_THREADS("SYS-10, REL-10: engines stand still during a reset", resets),
+	    CASE_THREADS("SYS-10, REL-10: no wave runs while a card is taken apart", destroyed),
 	};
 
 	return cmocka_run_group_tests_name("SM: pauses", tests, NULL, NULL);
