@@ -295,6 +295,7 @@ static struct transport transport = {
 };
 
 static struct tutti_device *device;
+static pthread_t test_thread; /* not the thread that handles events, which sleeps for the card, too */
 
 /* Start with a card that nothing is known about, and memory for its pools. */
 static void reset_fake(void)
@@ -309,6 +310,7 @@ __attribute__((unused)) static int open_fake(void **state)
 {
 	struct tutti_discovery *d = (void *)bar;
 
+	test_thread = pthread_self();
 	reset_fake();
 	*d = (struct tutti_discovery){.magic = TUTTI_DISCOVERY_MAGIC,
 				      .max_queues = 8,

@@ -168,6 +168,10 @@ static void something_happens(struct tutti_device *device, uint64_t seen, uint64
 	struct tutti_fault fault = {
 	    .code = TUTTI_ERROR_PACKET, .queue = (uint16_t)task_queue->id, .packet = UINT64_MAX / 2};
 
+	if (!pthread_equal(pthread_self(), test_thread)) {
+		sleep_card(device, seen, deadline);
+		return;
+	}
 	if (slept++)
 		return;
 	if (meanwhile == TAKES)
@@ -206,7 +210,7 @@ static void waits(void **state)
 }
 
 static struct tutti_work *full;
-static pthread_t waiter, destroyer;
+static pthread_t destroyer;
 static bool destroying;
 
 static void *destroys(void *of)
@@ -216,7 +220,7 @@ static void *destroys(void *of)
 
 static void destroyed_in_sleep(struct tutti_device *of, uint64_t seen, uint64_t deadline)
 {
-	if (pthread_equal(pthread_self(), waiter) && !destroying) {
+	if (pthread_equal(pthread_self(), test_thread) && !destroying) {
 		destroying = true;
 		pthread_create(&destroyer, NULL, destroys, full);
 	}
@@ -232,7 +236,6 @@ static void destroyed_meanwhile(void **state)
 	assert_int_equal(tutti_work_create(device, 2, sizeof(item), &full), 0);
 	for (unsigned i = 0; i < 2; i++)
 		assert_int_equal(tutti_work_try_push(full, &item), 0);
-	waiter = pthread_self();
 	destroying = false;
 	transport.sleep = destroyed_in_sleep;
 	assert_int_equal(tutti_work_push(full, &item, TUTTI_WAIT_FOREVER), -EIO);

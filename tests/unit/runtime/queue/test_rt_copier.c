@@ -104,7 +104,6 @@ static void many(void **state)
 	tutti_signal_destroy(device, done);
 }
 
-static pthread_t test_thread;
 static bool waited;
 
 /* The card goes on as soon as the thread that makes copies waits for it. */
@@ -122,7 +121,6 @@ static void ring_is_used_up(void **state)
 {
 	tutti_signal_t done = a_signal(257);
 
-	test_thread = pthread_self();
 	waited = false;
 	fake.deaf = true;
 	transport.sleep = waits_for_the_card;
@@ -200,7 +198,6 @@ static void failure_wakes(void **state)
 {
 	tutti_signal_t after = a_signal(TUTTI_SIGNAL_CANCELLED), done = a_signal(1);
 
-	test_thread = pthread_self();
 	woken = false;
 	transport.wake = wakes;
 	device_list_add(device);

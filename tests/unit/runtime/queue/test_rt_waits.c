@@ -403,7 +403,7 @@ static void runs_again(void **state)
 	tutti_queue_destroy(crowded);
 }
 
-static pthread_t waiter, destroyer;
+static pthread_t destroyer;
 static bool destroying;
 
 static void *destroys(void *queue)
@@ -414,7 +414,7 @@ static void *destroys(void *queue)
 /* Another thread destroys the queue while one waits. */
 static void destroyed_in_sleep(struct tutti_device *of, uint64_t seen, uint64_t deadline)
 {
-	if (pthread_equal(pthread_self(), waiter) && !destroying) {
+	if (pthread_equal(pthread_self(), test_thread) && !destroying) {
 		destroying = true;
 		pthread_create(&destroyer, NULL, destroys, crowded);
 	}
@@ -429,7 +429,6 @@ static void destroyed_meanwhile(void **state)
 	uint64_t index;
 	void *result;
 
-	waiter = pthread_self();
 	fake.deaf = true;
 	transport.sleep = destroyed_in_sleep;
 	for (unsigned call = 0; call < 4; call++) {
