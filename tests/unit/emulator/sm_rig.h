@@ -82,15 +82,14 @@ void card_count(struct tutti_card *card, enum tutti_counter counter, uint64_t n)
 void card_trace_record(struct tutti_card *card, const struct tutti_trace *record)
 {
 	if (card->trace_kinds >> record->kind & 1)
-		card->trace[card->traces++ % 1024] = *record;
+		card->trace[__atomic_fetch_add(&card->traces, 1, __ATOMIC_RELAXED) % 1024] = *record;
 }
 const uint32_t *card_trace_kinds(const struct tutti_card *card) { return &card->trace_kinds; }
 void card_trace(struct tutti_card *card, unsigned kind, unsigned queue, unsigned sm, unsigned slot, uint64_t packet,
 		uint32_t cta, uint32_t value)
 {
-	useconds_t us = card->slow_start_us;
+	useconds_t us = __atomic_exchange_n(&card->slow_start_us, 0, __ATOMIC_RELAXED);
 
-	card->slow_start_us = 0;
 	if (us)
 		usleep(us);
 	card_trace_record(card, &(struct tutti_trace){.kind = (uint16_t)kind, .queue = (uint16_t)queue, .sm = (uint16_t)sm,
