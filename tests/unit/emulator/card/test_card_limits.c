@@ -43,6 +43,7 @@ static void test_settings(void **state)
 		{"gpc 3+2\n", "gpc 3+255+255+255+255+2\n"},
 		{"gpc 2 2\nugpu 1 1\n", "gpc 2 2\nugpu 1 1 1\n"},
 		{"gpc 2 2 2\nugpu 2 1\n", "gpc 2 2 2\nugpu 1 1\n"},
+		{"gpc 1*64\nugpu 64\n", "gpc 1*64\nugpu 64 64 64\n"},
 	};
 	struct tutti_card_config config;
 
