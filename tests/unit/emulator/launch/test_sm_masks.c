@@ -75,6 +75,18 @@ static unsigned segments(const uint16_t order[MANY], uint32_t *words, uint16_t *
 	return n;
 }
 
+/* Each of these CTAs is reported at the place of its SM in the order, and at no other. */
+static void expect_places(const uint16_t order[MANY], const uint16_t *sm, unsigned ctas)
+{
+	for (unsigned p = 0; p < MANY; p++) {
+		unsigned n = 0;
+
+		for (unsigned i = 0; i < ctas; i++)
+			n += sm[i] == order[p];
+		assert_int_equal(card->done_at[SLOT][p], n);
+	}
+}
+
 static void launches(void **unused)
 {
 	static const unsigned flags[] = {0, TUTTI_LAUNCH_WORK, TUTTI_LAUNCH_CGA | TUTTI_LAUNCH_END_OF_CGA,
@@ -101,7 +113,9 @@ static void launches(void **unused)
 		state_of(SLOT, ctas);
 		assert_int_equal(sm_array_launch(card->array, SLOT, flag, words, n), 0);
 		done += ctas;
+		memset(card->done_at, 0, sizeof(card->done_at));
 		rig_until(card, SLOT, done);
+		expect_places(order, sm, ctas);
 		for (unsigned i = 0; i < ctas; i++)
 			assert_int_equal(data[8 * i + 7], sm[i]);
 		for (unsigned i = 0; i < ctas && flag & TUTTI_LAUNCH_WORK; i++)
@@ -197,7 +211,7 @@ static void throttles(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		{"RES-01, CGA-19: launches of every kind name SMs by their place in the order", launches, setup_many, teardown, NULL},
+		{"RES-01, CGA-19: launches of every kind, and their completions, name SMs by their place in the order", launches, setup_many, teardown, NULL},
 		{"SYS-10: masks beyond the last SM, and the last word", beyond, setup_many, teardown, NULL},
 		{"TSK-05: states for some SMs", states, setup_many, teardown, NULL},
 		{"TSK-07: throttle states of some SMs", throttles, setup_many, teardown, NULL},

@@ -194,7 +194,7 @@ static void table_of_sm_states(void **unused)
 	for (unsigned round = 0; round < 200; round++) {
 		struct task task[8];
 		struct cta cta[8];
-		unsigned n = 0, blocks[3] = {1 + roll(256), 1 + roll(256), 1 + roll(256)};
+		unsigned n = 0, waves = 0, blocks[3] = {1 + roll(256), 1 + roll(256), 1 + roll(256)};
 
 		limits.scalar_blocks = blocks[0];
 		limits.vector_blocks = blocks[1];
@@ -207,13 +207,17 @@ static void table_of_sm_states(void **unused)
 				.shared_blocks = (uint16_t)roll(60), .barriers = (uint16_t)roll(3)};
 			cta[n].task = &task[n];
 			cta[n].waves = task[n].state.waves;
-			n += sm_take(sm, &limits, &cta[n]);
+			if (sm_take(sm, &limits, &cta[n]))
+				waves += cta[n++].waves;
 		}
 		for (unsigned i = 0; i < n; i += 2)
 			sm_give(sm, &cta[i]);
 		sm_array_table(card->array, table);
 		assert_int_equal(table[1].cta_slots, 32 - n / 2);
 		assert_int_equal(table[1].barriers, sm->barriers);
+		assert_int_equal(table[1].shared_blocks, blocks[2]); /* free or not */
+		assert_int_equal(table[1].ctas, n); /* so many have started */
+		assert_int_equal(table[1].waves, waves);
 		for (unsigned kind = 0; kind < 3; kind++) {
 			unsigned words = tutti_map_words(blocks[kind]), set = 0;
 

@@ -188,6 +188,31 @@ static void table_of_few(void **unused)
 	}
 }
 
+/* A card may have fewer task slots; the table has bits of those that there are. */
+static void table_of_fewer(void **unused)
+{
+	for (unsigned slots = 1; slots < 4; slots++) {
+		rig_slots = slots;
+		setup(NULL);
+		rig_slots = 0;
+		for (unsigned slot = 0; slot < 5; slot++) {
+			plain(slot, C_IDS);
+			assert_int_equal(rig_launch(card, slot, 1, 1 + slot), slot < slots ? 0 : -EINVAL);
+		}
+		sm_array_sync(card->array, table);
+		for (unsigned sm = 0; sm < SMS; sm++) {
+			uint32_t launched = 0;
+
+			for (unsigned slot = sm; slot < slots; slot++)
+				launched |= 1u << slot;
+			assert_int_equal(table[sm].task_assign, launched);
+			assert_int_equal(table[sm].cta_launch, (1u << slots) - 1);
+			assert_int_equal(table[sm].state_sync, 0);
+		}
+		teardown(NULL);
+	}
+}
+
 #define SLOTS_CASE(name, fn) {name, fn, setup_slots, teardown, NULL}
 #define ACKNOWLEDGE(name, fn) {name, fn, setup_acknowledge, teardown, NULL}
 
@@ -200,6 +225,7 @@ int main(void)
 		ACKNOWLEDGE("TSK-05: states in all slots are acknowledged at once", all_at_once),
 		ACKNOWLEDGE("TSK-05, SYS-10: states in all slots are forgotten by a reset", reset),
 		SLOTS_CASE("TSK-16: the table tells of the first 32 slots", table_of_few),
+		{"TSK-16, SYS-14: the table of a card with few slots", table_of_fewer, NULL, NULL, NULL},
 	};
 
 	return cmocka_run_group_tests_name("SM: task slots", tests, NULL, NULL);

@@ -231,7 +231,7 @@ static void nested_borders(void **unused)
 
 static void bad_shapes(void **unused)
 {
-	static const uint32_t groups[3] = {12, 4, 2}, none[3] = {12, 0, 1};
+	static const uint32_t groups[3] = {12, 4, 2};
 	static const struct tutti_cga_shape bad[][TUTTI_CGA_LEVELS] = {
 		{{5, 1, 1, TUTTI_CGA_GPC}}, {{0, 1, 1, TUTTI_CGA_GPC}}, {{24, 1, 1, TUTTI_CGA_GPC}},
 		{{3, 1, 1, TUTTI_CGA_CPC}, {3, 1, 1, TUTTI_CGA_GPC}}, {{65535, 65535, 65535, 1}, {65535, 65535, 65535, 4}},
@@ -241,7 +241,14 @@ static void bad_shapes(void **unused)
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		assert_false(raster_shape_init(&shape, groups, bad[i]));
-	assert_false(raster_shape_init(&shape, none, NULL));
+	for (unsigned d = 0; d < 3; d++) {
+		static const struct tutti_cga_shape no_level[TUTTI_CGA_LEVELS];
+		uint32_t empty[3] = {12, 4, 2};
+
+		empty[d] = 0;
+		assert_false(raster_shape_init(&shape, empty, NULL));
+		assert_false(raster_shape_init(&shape, empty, no_level));
+	}
 }
 
 int main(void)
@@ -252,7 +259,7 @@ int main(void)
 		{"CGA-02, CGA-21: the four grids of figure 12 cover the same CTAs", figure_12, NULL, NULL, NULL},
 		{"CGA-19, CGA-20: grids of 2^32 CTAs, counts and steps at the borders", borders, NULL, NULL, NULL},
 		{"CGA-20, CGA-21: steps of any size through four levels", nested_borders, NULL, NULL, NULL},
-		{"CGA-02: levels that do not divide the grid are refused", bad_shapes, NULL, NULL, NULL},
+		{"CGA-02: levels that do not divide the grid, and empty grids, are refused", bad_shapes, NULL, NULL, NULL},
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
