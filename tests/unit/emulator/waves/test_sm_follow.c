@@ -62,12 +62,70 @@ static void injected_between_waves(void **unused)
 	rig_destroy(card);
 }
 
+#define CTAS 60u
+#define AFTER 16u /* CTAs that start before a wave that has given way goes on */
+
+/* In which order CTAs end, of which each gives way as often as @yields says: @place gets the number of each. */
+static void order_of(const uint64_t yields[CTAS], uint64_t place[CTAS])
+{
+	unsigned left[CTAS], waiting[CTAS * 4], first = 0, last = 0, next = 0, started = 0, ended = 0;
+
+	for (unsigned i = 0; i < CTAS; i++)
+		left[i] = (unsigned)yields[i];
+	while (ended < CTAS) {
+		bool resumes = first < last && (started >= AFTER || next == CTAS);
+		unsigned cta = resumes ? waiting[first++] : next++;
+
+		started = resumes ? 0 : started + 1;
+		if (left[cta]) {
+			left[cta]--;
+			waiting[last++] = cta;
+		} else {
+			place[cta] = ended++;
+		}
+	}
+}
+
+/* SYS-12: a wave that gives way goes on when 16 more CTAs have started, or there are no more; none is passed over. */
+static void those_that_give_way(void **unused)
+{
+	/*
+	 *	ld s0, 0(a0); lwu t0, 84(tp); slli t0, t0, 3; add s1, s0, t0; ld s2, 1024(s1)
+	 * 1:	beqz s2, 2f; li a7, 4; ecall; addi s2, s2, -1; j 1b
+	 * 2:	addi s0, s0, 2040; li t1, 1; amoadd.d t2, t1, (s0); sd t2, 0(s1); ret
+	 */
+	static const uint32_t gives_way[] = {
+		0x00053403, 0x05426283, 0x00329293, 0x005404b3, 0x4004b903, 0x00090a63, 0x00400893, 0x00000073, 0xfff90913,
+		0xff1ff06f, 0x7f840413, 0x00100313, 0x006433af, 0x0074b023, 0x00008067,
+	};
+	uint32_t seed = 1;
+
+	for (unsigned round = 0; round < 30; round++) {
+		struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 1, 2);
+		uint64_t *data = rig_prepare(card, 1), place[CTAS];
+		struct tutti_task_state state = rig_state(1, 0x800, CTAS, 1);
+
+		memcpy(card->map[0].host + 0x800, gives_way, sizeof(gives_way));
+		for (unsigned i = 0; i < CTAS; i++) {
+			seed = seed * 1664525u + 1013904223u;
+			data[128 + i] = (seed >> 24) % (2 + round % 9) ? 0 : seed >> 16 & 3;
+		}
+		order_of(data + 128, place);
+		sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
+		assert_int_equal(rig_launch(card, 0, CTAS / 2, 2), 0);
+		rig_until(card, 0, CTAS);
+		assert_memory_equal(data, place, sizeof(place));
+		rig_destroy(card);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waves_begin_alike),
 		cmocka_unit_test(turns_end_within_a_cta),
 		cmocka_unit_test(injected_between_waves),
+		cmocka_unit_test(those_that_give_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,6 +133,39 @@ static void replies_in_a_pause(void **unused)
 	rig_until(card, 3, SMS);
 }
 
+/* Answers that waves on workers have not taken yet are gone after a reset, and do no harm to the waves that follow. */
+static void replies_before_reset(void **unused)
+{
+	for (unsigned round = 1; round <= 3; round++) {
+		struct tutti_task_state state = rig_state(1, C_ASK, 40, 1);
+
+		sm_array_state(card->array, 3, 0, &state, NULL, NULL, 0);
+		assert_int_equal(rig_launch(card, 3, 1, SMS), 0);
+		taken_by_workers();
+		until_requests(SMS);
+		engines_pause(card->array);
+		for (unsigned i = card->events - SMS; i < card->events; i++)
+			sm_array_reply(card->array, card->event[i].word[1] & 0xffff, card->event[i].word[1] >> 16, 7);
+		sm_array_reset(card->array);
+		for (unsigned e = 0; e < card->array->engines; e++) {
+			assert_null(card->array->engine[e].replied.head);
+			assert_int_equal(tutti_load_relaxed(&card->array->engine[e].replies), 0);
+		}
+		card->requests = 0;
+		sm_array_state(card->array, 4, 0, &state, NULL, NULL, 0);
+		assert_int_equal(rig_launch(card, 4, 1, SMS), 0);
+		taken_by_workers();
+		until_requests(SMS);
+		for (unsigned i = card->events - SMS; i < card->events; i++)
+			sm_array_reply(card->array, card->event[i].word[1] & 0xffff, card->event[i].word[1] >> 16, round);
+		rig_until(card, 4, round * SMS);
+		for (unsigned i = 0; i < SMS; i++)
+			assert_int_equal(data[8 * i], round);
+		card->requests = 0;
+		assert_int_equal(card->done[3], 0);
+	}
+}
+
 static void work_items(void **unused)
 {
 	struct tutti_task_state state = rig_state(1, C_IDS, 40, 1);
@@ -233,6 +266,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_THREADS("TSK-11: requests and replies of killed waves go nowhere", request_of_a_killed_wave),
 	CASE_THREADS("TSK-11, REL-10: replies that come while engines pause", replies_in_a_pause),
 	CASE("TSK-10, TSK-15: CTAs of queue tasks are told their items", work_items),
+	CASE_THREADS("SYS-10, TSK-11: a reset between answers and waves on workers", replies_before_reset),
 	CASE("SYS-10: a reset between a request's answer and its wave", answered_before_reset),
 	CASE("TSK-07: throttle state: a few SMs share the shared memory, if they are empty", throttle),
 	CASE("RES-07: a CTA launched wave by wave", split),

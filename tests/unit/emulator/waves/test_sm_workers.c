@@ -15,12 +15,23 @@ static const uint32_t kernel[] = {0x00000513, 0x00000593, 0x02100893, 0x00000073
 
 static struct tutti_card *card;
 
-static int setup(void **state)
+static int setup_workers(unsigned workers)
 {
-	card = rig_create(TUTTI_CARD_FAST, 3, SMS);
+	card = rig_create(TUTTI_CARD_FAST, workers, SMS);
 	rig_context(card, 1);
 	memcpy(rig_find(card, 1, CODE)->host + WAIT, kernel, sizeof(kernel));
 	return 0;
+}
+
+static int setup(void **state)
+{
+	return setup_workers(3);
+}
+
+/* As on a machine of two processors. */
+static int setup_one(void **state)
+{
+	return setup_workers(1);
 }
 
 static int teardown(void **state)
@@ -169,6 +180,8 @@ int main(void)
 	    {"SYS-12: faults of waves that workers run", faults, setup, teardown, NULL},
 	    {"TMA-25, SYS-12: waves that wait on workers", waits, setup, teardown, NULL},
 	    {"TSK-12, SYS-12: kills of waves that wait on workers", kills, setup, teardown, NULL},
+	    {"TMA-25, SYS-12: waves that wait on the only worker", waits, setup_one, teardown, NULL},
+	    {"TSK-12, SYS-12: kills of waves that wait on the only worker", kills, setup_one, teardown, NULL},
 	    {"SYS-12: the number of workers", numbers, NULL, NULL, NULL},
 	    {"SYS-12: reset and end while workers are busy", the_end, setup, teardown, NULL},
 	};
