@@ -73,11 +73,11 @@ static void surroundings(void **state)
 	close(folder);
 }
 
-/* A daemon may have closed its standard files, so that the folder has one of their numbers. */
+/* A daemon may have closed its standard files, so that the folder or the null device has one of their numbers. */
 static void of_a_daemon(void **state)
 {
-	for (int closed = 1; closed <= 3; closed++) {
-		int kept[3], folder;
+	for (int closed = 1; closed <= 6; closed++) {
+		int kept[3], folder = closed > 3 ? open(home, O_RDONLY | O_DIRECTORY) : -1, early = folder;
 		struct compiler compiler;
 		bool good;
 
@@ -85,16 +85,17 @@ static void of_a_daemon(void **state)
 		fflush(stdout);
 		for (int i = 0; i < 3; i++)
 			kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 100);
-		for (int i = 0; i < closed; i++)
+		for (int i = 0; i <= (closed - 1) % 3; i++)
 			close(i);
-		folder = open(home, O_RDONLY | O_DIRECTORY);
+		if (early < 0)
+			folder = open(home, O_RDONLY | O_DIRECTORY);
 		good = compiler_run(&compiler, folder, 8, false);
 		close(folder);
 		for (int i = 0; i < 3; i++) {
 			dup2(kept[i], i);
 			close(kept[i]);
 		}
-		assert_int_equal(folder, 0);
+		assert_int_equal(folder, early < 0 ? 0 : early);
 		assert_true(good);
 		assert_string_equal(told(), "/dev/null /dev/null /dev/null\n");
 		assert_int_equal(unlink(below("told")), 0);
@@ -118,6 +119,60 @@ static void gives_way(void **state)
 		snprintf(want, sizeof(want), "%d\n", background ? 10 : usual);
 		assert_string_equal(told(), want);
 	}
+	close(folder);
+}
+
+/* So it is for code that is found: a program that waits for its translation does not wait longer than it must. */
+static void gives_way_to_programs(void **state)
+{
+	static const uint32_t code[] = {0x00150513, 0x00000073};
+	const int usual = getpriority(PRIO_PROCESS, 0);
+	char script[256], want[16];
+
+	if (usual > 10) /* it gives way already */
+		skip();
+	setenv("XDG_CACHE_HOME", home, 1);
+	snprintf(script, sizeof(script), "nice >%s/told; exit 1", home);
+	for (unsigned background = 0; background < 2; background++) {
+		struct compiler compiler;
+		struct translator *translator;
+
+		compiler_of(&compiler, script);
+		setenv("TUTTI_TRANSLATE", background ? "background" : "wait", 1);
+		translator = translator_create(NULL, NULL);
+		assert_null(translator_find(translator, (const uint8_t *)code, sizeof(code)));
+		translator_idle(translator);
+		translator_destroy(translator);
+		snprintf(want, sizeof(want), "%d\n", background ? 10 : usual);
+		assert_string_equal(told(), want);
+	}
+	unsetenv("TUTTI_HOST_CC");
+}
+
+/* A compiler that could not be kept from reading and printing with our program's files is not run. */
+static void no_null_device(void **state)
+{
+	int folder = open(home, O_RDONLY | O_DIRECTORY), copies[40], n = 0;
+	const unsigned files = open_files();
+	struct rlimit kept, few;
+	struct compiler compiler;
+	bool good;
+
+	compiler_of(&compiler, "exit 0");
+	getrlimit(RLIMIT_NOFILE, &kept);
+	few = kept;
+	few.rlim_cur = 40;
+	setrlimit(RLIMIT_NOFILE, &few);
+	while ((copies[n] = dup(folder)) >= 0)
+		n++;
+	good = compiler_run(&compiler, folder, 8, false);
+	while (n--)
+		close(copies[n]);
+	setrlimit(RLIMIT_NOFILE, &kept);
+	assert_false(good);
+	assert_int_equal(access(below("told"), F_OK), -1);
+	assert_true(compiler_run(&compiler, folder, 8, false));
+	assert_int_equal(open_files(), files);
 	close(folder);
 }
 
@@ -244,6 +299,29 @@ static void one_by_one(void **state)
 	unsetenv("TUTTI_HOST_CC");
 }
 
+/* A program that wants no translations, or has no compiler, leaves the file system alone and gets no thread. */
+static void off(void **state)
+{
+	static const uint32_t code[] = {0x00150513, 0x00000073};
+
+	for (unsigned without = 0; without < 2; without++) {
+		const unsigned files = open_files(), before = threads();
+		struct translator *translator;
+
+		setenv("XDG_CACHE_HOME", home, 1);
+		setenv("TUTTI_TRANSLATE", without ? "background" : "off", 1);
+		if (without)
+			setenv("TUTTI_HOST_CC", "/nonexistent/cc", 1);
+		translator = translator_create(NULL, NULL);
+		assert_null(translator_find(translator, (const uint8_t *)code, sizeof(code)));
+		assert_int_equal(access(below("tutti"), F_OK), -1);
+		assert_int_equal(open_files(), files);
+		assert_int_equal(threads(), before);
+		translator_destroy(translator);
+		unsetenv("TUTTI_HOST_CC");
+	}
+}
+
 /* A card may do without a translator. */
 static void no_translator(void **state)
 {
@@ -262,9 +340,12 @@ int main(void)
 	    {"SYS-51: what surrounds a compiler", surroundings, setup, teardown, NULL},
 	    {"SYS-51: a compiler of a program without standard files", of_a_daemon, setup, teardown, NULL},
 	    {"SYS-51: a compiler in the background gives way", gives_way, setup, teardown, NULL},
+	    {"SYS-51: whose compiler gives way", gives_way_to_programs, setup, teardown, NULL},
+	    {"SYS-51: no compiler without a null device", no_null_device, setup, teardown, NULL},
 	    {"SYS-51: the usual names of compilers", usual_names, setup, teardown, NULL},
 	    {"SYS-51: a compiler that has been stopped, or is not found", stopped, setup, teardown, NULL},
 	    {"SYS-51: code that comes later", one_by_one, setup, teardown, NULL},
+	    {"SYS-51: no translations", off, setup, teardown, NULL},
 	    {"SYS-51: without a translator", no_translator, setup, teardown, NULL},
 	};
 

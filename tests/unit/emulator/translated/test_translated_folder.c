@@ -405,18 +405,6 @@ static void emptied_without_stdin(void **state)
 
 /* ---- without a folder ---- */
 
-static unsigned threads(void)
-{
-	DIR *list = opendir("/proc/self/task");
-	unsigned n = 0;
-
-	assert_non_null(list);
-	while (readdir(list))
-		n++;
-	closedir(list);
-	return n;
-}
-
 /* Without any folder code is interpreted, and no thread begins to translate it. */
 static void nowhere(void **state)
 {

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,19 +162,35 @@ static bool opens(const char *name, uint64_t bytes)
 	return library_open(folder, name, code, bytes);
 }
 
+static int count_object(struct dl_phdr_info *info, size_t bytes, void *n)
+{
+	++*(unsigned *)n;
+	return 0;
+}
+
+/* How many libraries this process has. */
+static unsigned loaded(void)
+{
+	unsigned n = 0;
+
+	dl_iterate_phdr(count_object, &n);
+	return n;
+}
+
 /* It is opened for the code that it was made from by this version, and for nothing else. */
 static void what_it_was_made_from(void **state)
 {
 	uint8_t other[sizeof(code)];
 	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
 	struct object object = good_object();
+	unsigned files, libraries;
 	struct stat status;
-	unsigned files;
 
 	compile("good.so", &object);
 	files = open_files();
 	assert_int_equal(utimensat(folder, "good.so", long_ago, 0), 0);
 	assert_true(opens("good.so", sizeof(code)));
+	libraries = loaded();
 	assert_int_equal(fstatat(folder, "good.so", &status, 0), 0);
 	assert_true(status.st_mtime > 1000); /* it has been used, so that others are removed before it */
 	assert_false(opens("good.so", sizeof(code) - 1));
@@ -195,6 +212,7 @@ static void what_it_was_made_from(void **state)
 		assert_false(opens(name, sizeof(code)));
 	}
 	assert_int_equal(open_files(), files);
+	assert_int_equal(loaded(), libraries); /* what was refused is not kept */
 }
 
 /* A program may have closed its standard input, so that files have its number, when they are sealed and when they are opened. */

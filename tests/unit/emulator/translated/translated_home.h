@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,20 @@ static inline int teardown(void **state)
 
 	snprintf(command, sizeof(command), "rm -r %s", home);
 	return system(command);
+}
+
+/* How many threads this process has. */
+static inline unsigned threads(void)
+{
+	DIR *list = opendir("/proc/self/task");
+	const struct dirent *entry;
+	unsigned n = 0;
+
+	assert_non_null(list);
+	while ((entry = readdir(list)))
+		n += entry->d_name[0] != '.';
+	closedir(list);
+	return n;
 }
 
 static inline const char *below(const char *path)
