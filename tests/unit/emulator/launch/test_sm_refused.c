@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
 /* Accesses to shared memory of CGAs that SMs have refused (CGA-27): several CGAs' that wait until they can be told. */
+#include "lock_check.h"
 #include "sm_cga_rig.h"
 
 #define CGAS 5u
