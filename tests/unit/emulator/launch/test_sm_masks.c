@@ -5,6 +5,7 @@
 #define MANY 144u
 #define WORDS ((MANY + 31) / 32)
 #define SLOT 31u /* the last one */
+#define TURNS 3u /* until states are acknowledged */
 
 static uint64_t seed = 88172645463325252ull;
 
@@ -181,6 +182,56 @@ static void states(void **unused)
 	}
 }
 
+static int setup_acknowledge(void **state)
+{
+	rig_acknowledge = TURNS;
+	setup_many(state);
+	rig_acknowledge = 0;
+	return 0;
+}
+
+/* States of the slot that the events have acknowledged. */
+static unsigned acknowledged(void)
+{
+	unsigned n = 0;
+
+	for (unsigned e = 0; e < card->events; e++)
+		if (card->event[e].word[0] == (TUTTI_EVENT_STATE | SLOT << 8))
+			n += card->event[e].word[1];
+	return n;
+}
+
+/* TSK-05: a state waits for an SM that is silent if it is for that SM, and for no other one; nor for one that is not there. */
+static void silent(void **unused)
+{
+	for (unsigned round = 0; round < 400; round++) {
+		struct tutti_task_state state = rig_state(1, C_IDS, 100, 1);
+		uint32_t mask[WORDS], words = 1 + roll(WORDS);
+		bool masked = round % 8, meant = !masked;
+		uint16_t order[MANY];
+		unsigned sm, p;
+
+		random_order(order);
+		p = 32 * roll(WORDS) + 31 * roll(2); /* at an edge of a word, or anywhere */
+		sm = !roll(8) ? MANY + roll(3) : order[p < MANY && roll(2) ? p : roll(MANY)];
+		for (unsigned w = 0; w < WORDS; w++)
+			mask[w] = roll(2) ? ~0u << roll(32) : roll(~0u) & roll(~0u); /* those behind the last one do not count */
+		for (p = 0; p < MANY; p++)
+			meant |= order[p] == sm && p / 32 < words && mask[p / 32] >> p % 32 & 1;
+		card->silent = 1ull + sm;
+		card->events = 0;
+		sm_array_state(card->array, SLOT, 0, &state, NULL, masked ? mask : NULL, words);
+		for (unsigned i = 0; i < TURNS + 1; i++)
+			rig_step(card);
+		meant &= sm < MANY;
+		if (acknowledged() == meant)
+			fail_msg("round %u: SM %u, meant: %u", round, sm, meant);
+		card->silent = 0;
+		rig_step(card);
+		assert_int_equal(acknowledged(), 1);
+	}
+}
+
 /* TSK-07: so it is with the throttle state; if one of the SMs may not take it, none does. */
 static void throttles(void **unused)
 {
@@ -214,6 +265,7 @@ int main(void)
 		{"RES-01, CGA-19: launches of every kind, and their completions, name SMs by their place in the order", launches, setup_many, teardown, NULL},
 		{"SYS-10: masks beyond the last SM, and the last word", beyond, setup_many, teardown, NULL},
 		{"TSK-05: states for some SMs", states, setup_many, teardown, NULL},
+		{"TSK-05, SYS-15: states for some SMs, one of which is silent", silent, setup_acknowledge, teardown, NULL},
 		{"TSK-07: throttle states of some SMs", throttles, setup_many, teardown, NULL},
 	};
 

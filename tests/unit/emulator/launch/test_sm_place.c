@@ -201,6 +201,7 @@ static void table_of_sm_states(void **unused)
 		limits.shared_blocks = blocks[2];
 		card->limits = limits;
 		sm_init(sm, &limits);
+		sm->rotate = round & 1;
 		for (unsigned i = 0; i < 8; i++) {
 			task[n].state = (struct tutti_task_state){.waves = (uint16_t)(1 + roll(3)),
 				.scalar_blocks = (uint16_t)roll(9), .vector_blocks = (uint16_t)roll(30),
@@ -216,6 +217,7 @@ static void table_of_sm_states(void **unused)
 		assert_int_equal(table[1].cta_slots, 32 - n / 2);
 		assert_int_equal(table[1].barriers, sm->barriers);
 		assert_int_equal(table[1].shared_blocks, blocks[2]); /* free or not */
+		assert_int_equal(table[1].split, round & 1 ? waves % 4 : 0);
 		assert_int_equal(table[1].ctas, n); /* so many have started */
 		assert_int_equal(table[1].waves, waves);
 		for (unsigned kind = 0; kind < 3; kind++) {
