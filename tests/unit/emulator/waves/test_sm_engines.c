@@ -64,6 +64,16 @@ static void play_wake(void)
 	wakes++;
 }
 
+static unsigned told_work, told_parked, told_timer; /* how often who waits for work, for parked engines, or the timer is told */
+
+static int play_tell(const pthread_cond_t *condition)
+{
+	told_work += condition == &array->work;
+	told_parked += condition == &array->parked;
+	told_timer += condition == &array->timer_wake;
+	return 0;
+}
+
 static void play_interrupt(struct hart *hart)
 {
 	interrupted[interrupts++] = hart;
@@ -78,12 +88,14 @@ static void play_interrupt(struct hart *hart)
 #define sysconf(what) machine
 #define pthread_cond_timedwait(condition, mutex, end) play_wait(condition, end)
 #define pthread_cond_wait(condition, mutex) play_wait(condition, NULL)
+#define pthread_cond_broadcast(condition) play_tell(condition)
+#define pthread_cond_signal(condition) play_tell(condition)
 #define hart_interrupt(hart) play_interrupt(hart)
 #include "emulator/waves/schedule.c"
 
 static void open_workers(unsigned workers)
 {
-	created = joined = wakes = interrupts = waits = endless_waits = 0;
+	created = joined = wakes = interrupts = waits = endless_waits = told_work = told_parked = told_timer = 0;
 	fails_at = ~0u;
 	on_wait = NULL;
 	time_now = 7999999999;
@@ -144,6 +156,8 @@ static void processors(void **state)
 		}
 		teardown(state);
 		assert_int_equal(joined, created);
+		assert_int_equal(told_timer, 1); /* all are told that the card ends */
+		assert_int_equal(told_work, 1);
 	}
 }
 
@@ -183,6 +197,7 @@ static void parts(void **state)
 		array->shared_count = before;
 		fill(&array->pending, before, n);
 		share(array);
+		assert_int_equal(told_work, n > before);
 		assert_null(array->pending.head);
 		assert_int_equal(array->shared_count, n);
 		take_shared(engine);
@@ -411,8 +426,9 @@ static void ticks(void **state)
 		engine->parked = false;
 		if (blocked)
 			wave_list_put(&engine->blocked, &wave);
-		endless_waits = 0;
+		endless_waits = told_parked = 0;
 		park(engine);
+		assert_int_equal(told_parked, 1);
 		assert_true(engine->parked);
 		assert_int_equal(endless_waits, !blocked);
 		if (blocked)
@@ -420,6 +436,8 @@ static void ticks(void **state)
 		wave_list_init(&engine->blocked);
 	}
 	assert_int_equal(endless_waits, 0);
+	timer_rouse(array);
+	assert_int_equal(told_timer, 1);
 }
 
 static unsigned active_until; /* tick */
