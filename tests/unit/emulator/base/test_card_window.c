@@ -59,13 +59,13 @@ static void set(struct tutti_card_config *config, const struct setting *setting,
 	memcpy((char *)config + setting->offset, &value, sizeof(value));
 }
 
-/* Divide the SMs of GPC @g, or not; some CPCs are of one SM. */
+/* Divide the SMs of GPC @g into few or many CPCs. */
 static void divide(struct tutti_card_config *config, unsigned g)
 {
-	unsigned left = config->topology[g];
+	unsigned left = config->topology[g], most = roll(2) ? 255 : 1 + roll(12);
 
 	for (unsigned c = 0; left && c < TUTTI_CARD_CPCS; c++) {
-		unsigned size = 1 + roll(left < 255 ? left : 255);
+		unsigned size = 1 + roll(left < most ? left : most);
 
 		if (c == TUTTI_CARD_CPCS - 1)
 			size = left < 255 ? left : 255;
