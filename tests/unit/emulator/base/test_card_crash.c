@@ -126,12 +126,17 @@ static void test_watchdog(void **state)
 
 static void test_halt(void **state)
 {
-	uint64_t since = card_time(card);
+	for (unsigned called = 0; called < 2; called++) {
+		uint64_t since = card_time(card);
 
-	no_record();
-	SCRIPT_WORDS(OP_HALT, 0);
-	expect_record(TUTTI_CRASH_PANIC, 0, 0, since, "firmware halted without a record");
-	expect_next();
+		no_record();
+		SCRIPT_WORDS(called ? OP_JUMP : OP_HALT, 0x50000); /* no code is there, and its trap handler halts */
+		expect_record(TUTTI_CRASH_PANIC, 0, 0, since, "firmware halted without a record");
+		expect_next();
+		if (called)
+			assert_in_range(crash->ra, 0x100, 0x10000); /* the jump was a call */
+		boot(image_file, image_bytes);
+	}
 }
 
 static bool counted;

@@ -14,9 +14,21 @@ static const uint64_t *counters(void)
 	return (const uint64_t *)(bar + discovery->counters.offset);
 }
 
+/* Is the table of SM states kept up to date whenever the firmware runs? It is when that has asked for it. */
+static bool has_table(void)
+{
+	unsigned before = sms.tables;
+
+	SCRIPT_WORDS(OP_PEEK, 0, 1);
+	return sms.tables > before;
+}
+
 /* Leave something of every kind on the card. */
 static void live(void)
 {
+	assert_false(has_table());
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_SM_MODE, 1, TUTTI_SM_TABLE));
+	assert_true(has_table());
 	control->trace_enable = ~0u;
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_CONTEXT, 5, 7), TABLES, 0, 0x12345000, 0x67);
 	assert_true(card_context_print(card, 7) == 0x6712345000);
