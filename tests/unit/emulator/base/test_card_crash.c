@@ -116,7 +116,7 @@ static void test_watchdog(void **state)
 	uint64_t since = card_time(card);
 
 	no_record();
-	script_begin(OP_SPIN, (uint32_t[]){0}, 1);
+	tutti_card_inject(card, TUTTI_INJECT_FIRMWARE_HANG, 1);
 	for (unsigned i = 0; i < 3000 && status->state == TUTTI_STATE_RUNNING; i++)
 		tutti_card_run(card, NULL, NULL);
 	settle();

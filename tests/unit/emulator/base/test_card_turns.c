@@ -113,6 +113,25 @@ static void test_timer(void **state)
 	}
 }
 
+/* SYS-13: the core is woken for each event, and counted once then; otherwise it does not run. */
+static void test_wakes(void **state)
+{
+	const uint64_t *wakes = (const uint64_t *)(bar + discovery->counters.offset) + TUTTI_COUNTER_CORE_WAKES;
+
+	for (unsigned i = 1; i <= 5; i++) {
+		uint64_t before = *wakes, executed;
+
+		for (unsigned n = 0; n < i; n++)
+			SCRIPT_WORDS(OP_PEEK, 0, 1);
+		assert_true(*wakes == before + i);
+		executed = tutti_card_instructions(card);
+		for (unsigned n = 0; n < 3; n++)
+			settle();
+		assert_true(*wakes == before + i);
+		assert_true(tutti_card_instructions(card) == executed);
+	}
+}
+
 /* In fast mode a call lasts a millisecond, and the clock is read once in 16 turns. */
 static void test_fast(void **state)
 {
@@ -138,6 +157,7 @@ int main(void)
 	    {"SYS-12: calls while waves run", test_waves, setup, teardown, NULL},
 	    {"SYS-12: calls that end early", test_done, setup, teardown, NULL},
 	    {"SYS-12: the clock jumps to the timer", test_timer, setup, teardown, NULL},
+	    {"SYS-13: when the core is woken", test_wakes, setup, teardown, NULL},
 	    {"SYS-12: calls in fast mode", test_fast, setup_fast, teardown, NULL},
 	};
 
