@@ -111,6 +111,28 @@ static void test_reset(void **state)
 	teardown(state);
 }
 
+static bool has_booted(void *unused)
+{
+	if (status->boot_sequence != boots)
+		return false;
+	for (unsigned i = TUTTI_COUNTER_CORE_INSTRUCTIONS; i < TUTTI_COUNTERS; i++)
+		assert_true(counters()[i] == 0);
+	return true;
+}
+
+/* SYS-13: who sees that the firmware boots finds counters that begin with 0, whatever was there at power-on. */
+static void test_counters(void **state)
+{
+	for (unsigned round = 0; round < 3; round++) {
+		memset(bar + discovery->counters.offset, 0x5a, TUTTI_COUNTERS * sizeof(uint64_t));
+		memcpy(memory, image_file, image_bytes);
+		control->boot_sequence = ++boots;
+		assert_false(tutti_card_run(card, has_booted, NULL));
+		assert_int_equal(status->boot_sequence, boots);
+		settle();
+	}
+}
+
 /* SYS-12: whenever the core runs, the engine page has both halves of the time at which it began to. */
 static void test_time(void **state)
 {
@@ -206,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    {"SYS-12: why firmware is interpreted is told once", test_told_once, NULL, NULL, NULL},
 	    {"SYS-10: a card that was reset is as new", test_reset, NULL, NULL, NULL},
+	    {"SYS-13: counters begin with 0", test_counters, setup, teardown, NULL},
 	    {"SYS-12: the time on the engine page", test_time, setup, teardown, NULL},
 	    {"SYS-13: counts that are asked for before the firmware boots", test_counts, NULL, NULL, NULL},
 	};
