@@ -113,6 +113,28 @@ static void test_timer(void **state)
 	}
 }
 
+/* Waves run for ever from the timer's event on. */
+static bool run_waves(void *unused)
+{
+	sms.endless = event_of(TUTTI_EVENT_TIMER);
+	return false;
+}
+
+/* A call whose clock has jumped goes on for a whole slice, however far that was. */
+static void test_after_timer(void **state)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		uint64_t timer = card_time(card) + (uint64_t[]){30000, SLICE, 3 * SLICE, 10000000000}[i];
+
+		SCRIPT_WORDS(OP_TIMER, (uint32_t)timer, (uint32_t)(timer >> 32));
+		*(uint32_t *)(memory + EVENTS) = 0;
+		assert_false(tutti_card_run(card, run_waves, NULL));
+		assert_in_range(card_time(card), timer + SLICE, timer + SLICE + WAVE_SLICE);
+		sms.endless = false;
+		settle();
+	}
+}
+
 /* SYS-13: the core is woken for each event, and counted once then; otherwise it does not run. */
 static void test_wakes(void **state)
 {
@@ -157,6 +179,7 @@ int main(void)
 	    {"SYS-12: calls while waves run", test_waves, setup, teardown, NULL},
 	    {"SYS-12: calls that end early", test_done, setup, teardown, NULL},
 	    {"SYS-12: the clock jumps to the timer", test_timer, setup, teardown, NULL},
+	    {"SYS-12: calls go on after the timer", test_after_timer, setup, teardown, NULL},
 	    {"SYS-13: when the core is woken", test_wakes, setup, teardown, NULL},
 	    {"SYS-12: calls in fast mode", test_fast, setup_fast, teardown, NULL},
 	};
