@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A card at its power-on and after a reset, whatever it has done before; and what its core is told and tells from then on. */
-#include "card/card_rig.h"
+#include "card_rig.h"
 
 #include <sys/wait.h>
 

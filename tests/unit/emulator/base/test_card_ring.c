@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The trace ring against a plain one (SYS-13): records that are written and lost, and when the host gets to read them. */
-#include "card/card_rig.h"
+#include "card_rig.h"
 
 #include "emulator/base/clock.h"
 #include "emulator/base/local.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* link: -Wl,--wrap=card_clock */
 /* How long a card is driven by one call (SYS-12): by virtual time in deterministic mode, else by a clock that the test plays. */
-#include "card/card_rig.h"
+#include "card_rig.h"
 
 #include "emulator/base/clock.h"
 #include "emulator/base/state.h"

@@ -112,8 +112,8 @@ static void script(void)
 	case OP_ENABLE:
 		engines->doorbell_enable[w[0]] = w[1];
 		break;
-	case OP_HALT:
-		reg_write(TUTTI_REG_HALT, 0);
+	case OP_HALT: /* with something in the last register, too */
+		__asm__ volatile("li t6, 31\n sw zero, %0(%1)" : : "i"(TUTTI_REG_HALT), "r"(TUTTI_CORE_REGISTERS) : "t6", "memory");
 		break;
 	case OP_PEEK:
 		for (i = 0; i < w[1]; i++)
