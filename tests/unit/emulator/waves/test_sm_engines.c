@@ -236,12 +236,14 @@ static void whose_turn(void **state)
  */
 static void helpers(void **state)
 {
+	static const unsigned lefts[] = {1, 2, LOOK_AT - 1, LOOK_AT, LOOK_AT + 1, 100};
+	static const unsigned lates[] = {0, LONG - 1, LONG, LONG + 1, 1u << 30};
 	struct engine *engine = &array->engine[0];
 	struct cta other;
 
-	for (unsigned round = 0; round < 200; round++) {
-		unsigned left = 20 + round % 30, late = round / 30 * 10000 + round % 2;
-		bool group = round % 3 == 0, is_long = late > LONG, shared = is_long && (left > LOOK_AT || group);
+	for (unsigned row = 0; row < 6 * 5 * 2; row++) {
+		unsigned left = lefts[row % 6], late = lates[row / 6 % 5];
+		bool group = row / 30, shared = late > LONG && (left > LOOK_AT || (group && left > 1));
 
 		engine->taken = 0;
 		engine->began = 0;
