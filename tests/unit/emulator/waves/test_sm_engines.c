@@ -277,7 +277,7 @@ static void helpers(void **state)
 
 static void leaves(void **state)
 {
-	for (unsigned row = 0; row < 2 * 2 * 2 * 4 * 5; row++) {
+	for (unsigned row = 0; row < 2 * 2 * 2 * 4 * 3 * 3; row++) {
 		unsigned number = row & 1, tick = row >> 3 & 3;
 		bool pausing = row >> 1 & 1, deterministic = row >> 2 & 1, over, want;
 		struct engine *engine = &array->engine[number];
@@ -287,8 +287,8 @@ static void leaves(void **state)
 		array->tick = ~0u + tick; /* it wraps round */
 		engine->stop_tick = 1;
 		engine->run_end = 1000;
-		engine->executed = 998 + tick;
-		engine->spins = YIELDS - 1 + row / 32;
+		engine->executed = 999 + row / 32 % 3;
+		engine->spins = YIELDS - 1 + row / 96;
 		over = deterministic ? engine->executed >= 1000 : tick >= 2;
 		want = pausing || (!number && (over || engine->spins > YIELDS));
 		if (must_leave(engine) != want)
