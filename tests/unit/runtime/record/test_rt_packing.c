@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A recording's packets are those of a plain model, bit by bit (PKT-12 .. PKT-16, PKT-20, PKT-22). The model tries each
- * launch as a reference and counts, launch by launch, what that saves; and it fills packets in the order of the launches.
+ * launch as a reference and counts, launch by launch, what that saves; and it fills packets in the order of the
+ * launches.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -16,7 +17,7 @@
 
 #define MOST	   320u
 #define NONE	   0xffu
-#define WHOLE	   32u /* 16-bit units of a packet, which is what a launch without a reference takes */
+#define WHOLE	   32u	/* 16-bit units of a packet, which is what a launch without a reference takes */
 #define CANDIDATES 256u /* so many launches with different contents are tried as references */
 
 #define UNITS(bit, name, units) [bit] = units,
@@ -51,7 +52,8 @@ static void whole_blocks(const struct tutti_dispatch_packet *p, uint64_t value[1
 
 	while (bytes < p->group_bytes)
 		bytes += model.c->shared_block_bytes;
-	value[2] = p->workgroup_x | (uint64_t)p->workgroup_y << 16 | (uint64_t)p->workgroup_z << 32 | (uint64_t)waves << 48;
+	value[2] =
+	    p->workgroup_x | (uint64_t)p->workgroup_y << 16 | (uint64_t)p->workgroup_z << 32 | (uint64_t)waves << 48;
 	value[7] = bytes;
 }
 
@@ -60,15 +62,24 @@ static void values_of(struct tutti_dispatch_packet p, bool opens, uint64_t value
 	if (model.barriers && (opens || !model.c->overlap))
 		p.header |= TUTTI_HEADER_BARRIER;
 	if (model.c->table) {
-		const uint64_t all[13] = {
-		    p.header >> 8, p.setup, 0, with_groups(p.grid_x, p.workgroup_x), with_groups(p.grid_y, p.workgroup_y),
-		    with_groups(p.grid_z, p.workgroup_z), 32 * p.private_bytes, 0, p.kernel_object, p.kernarg, p.signal};
+		const uint64_t all[13] = {p.header >> 8,
+					  p.setup,
+					  0,
+					  with_groups(p.grid_x, p.workgroup_x),
+					  with_groups(p.grid_y, p.workgroup_y),
+					  with_groups(p.grid_z, p.workgroup_z),
+					  32 * p.private_bytes,
+					  0,
+					  p.kernel_object,
+					  p.kernarg,
+					  p.signal};
 
 		memcpy(value, all, sizeof(all));
 		whole_blocks(&p, value);
 	} else {
-		const uint64_t all[13] = {p.header >> 8, p.setup, p.workgroup_x, p.workgroup_y, p.workgroup_z, p.grid_x, p.grid_y,
-					  p.grid_z, p.private_bytes, p.group_bytes, p.kernel_object, p.kernarg, p.signal};
+		const uint64_t all[13] = {p.header >> 8,   p.setup,   p.workgroup_x, p.workgroup_y,   p.workgroup_z,
+					  p.grid_x,	   p.grid_y,  p.grid_z,	     p.private_bytes, p.group_bytes,
+					  p.kernel_object, p.kernarg, p.signal};
 
 		memcpy(value, all, sizeof(all));
 	}
@@ -96,9 +107,9 @@ static unsigned cost(unsigned launch, unsigned reference)
 {
 	uint16_t vector;
 
-	return model.launch[launch].tmd == model.launch[reference].tmd ?
-		   diff_between(content[reference], content[launch], &vector) :
-		   WHOLE;
+	return model.launch[launch].tmd == model.launch[reference].tmd
+		   ? diff_between(content[reference], content[launch], &vector)
+		   : WHOLE;
 }
 
 static bool seen_before(unsigned i)
@@ -371,9 +382,16 @@ static void random_launches(unsigned n, unsigned kinds, unsigned barriers)
 	struct tutti_dispatch_packet kind[8];
 
 	for (unsigned k = 0; k < kinds; k++) {
-		kind[k] = (struct tutti_dispatch_packet){.header = tutti_header(2, false, 1, 2), .setup = 1, .workgroup_x = 32,
-							 .workgroup_y = 1, .workgroup_z = 1, .grid_x = 1000, .grid_y = 1,
-							 .grid_z = 1, .kernel_object = 0x7f0000010000ull, .kernarg = 0x1000};
+		kind[k] = (struct tutti_dispatch_packet){.header = tutti_header(2, false, 1, 2),
+							 .setup = 1,
+							 .workgroup_x = 32,
+							 .workgroup_y = 1,
+							 .workgroup_z = 1,
+							 .grid_x = 1000,
+							 .grid_y = 1,
+							 .grid_z = 1,
+							 .kernel_object = 0x7f0000010000ull,
+							 .kernarg = 0x1000};
 		for (unsigned what = 0; what < 13; what++)
 			if (any(2))
 				change(&kind[k], what);
@@ -391,7 +409,8 @@ static void random_launches(unsigned n, unsigned kinds, unsigned barriers)
 
 static void begin(unsigned round)
 {
-	c = (struct condense){.table = round & 1, .overlap = round >> 1 & 1, .shared_block_bytes = round % 3 ? 2048 : 1024};
+	c = (struct condense){
+	    .table = round & 1, .overlap = round >> 1 & 1, .shared_block_bytes = round % 3 ? 2048 : 1024};
 	memset(c.entry, 0xff, sizeof(c.entry));
 	memset(c.value, 0xff, sizeof(c.value));
 	c.references = 7;
@@ -422,15 +441,22 @@ static void different_launches(unsigned n)
 {
 	model.n = n;
 	for (unsigned i = 0; i < n; i++)
-		model.launch[i] = (struct tutti_dispatch_packet){.header = tutti_header(2, true, 1, 2), .setup = 1,
-								 .workgroup_x = (uint16_t)(1 + i), .workgroup_y = 1,
-								 .workgroup_z = 1, .grid_x = 1 + i, .grid_y = 1, .grid_z = 1,
-								 .kernel_object = 64 * (i + 1), .kernarg = i, .signal = 64 * i};
+		model.launch[i] = (struct tutti_dispatch_packet){.header = tutti_header(2, true, 1, 2),
+								 .setup = 1,
+								 .workgroup_x = (uint16_t)(1 + i),
+								 .workgroup_y = 1,
+								 .workgroup_z = 1,
+								 .grid_x = 1 + i,
+								 .grid_y = 1,
+								 .grid_z = 1,
+								 .kernel_object = 64 * (i + 1),
+								 .kernarg = i,
+								 .signal = 64 * i};
 }
 
 /*
- * A long recording is not compared with each of its launches: references are among the first 256 that differ, however often
- * each of these has been seen.
+ * A long recording is not compared with each of its launches: references are among the first 256 that differ, however
+ * often each of these has been seen.
  */
 static void only_so_many_are_tried(void **state)
 {
@@ -449,7 +475,8 @@ static void only_so_many_are_tried(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(as_the_model_says), cmocka_unit_test(only_so_many_are_tried)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(as_the_model_says),
+					   cmocka_unit_test(only_so_many_are_tried)};
 
 	return cmocka_run_group_tests_name("PKT-12, PKT-16, PKT-20, PKT-22 packets of a recording", tests, NULL, NULL);
 }

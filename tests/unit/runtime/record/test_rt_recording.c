@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
+/* What a recording sends, in what parts, and what is left of it, packet by packet in the ring (PKT-06, PKT-10, PKT-22).
+ */
+#include "lock_check.h"
+#include "rt_rig.h"
+#include "tutti/record_api.h"
+
+#define MOST 130u
+
+static struct tutti_launch launches[MOST];
+static tutti_signal_t signals[4];
+
+static int open_card(void **state)
+{
+	int error = open_fake(state);
+
+	fake.deaf = true; /* packets stay where they are; the tests say how far the card is */
+	for (unsigned i = 0; i < 4 && !error; i++)
+		error = tutti_signal_create(device, 1, &signals[i]);
+	return error;
+}
+
+static struct tutti_queue *queue_with(uint32_t flags, unsigned packets, bool multi, struct tutti_rsb_object *rsb)
+{
+	struct tutti_queue_options options = {
+	    .packets = packets, .flags = TUTTI_QUEUE_EXTENDED | flags, .multi = multi, .rsb = rsb};
+	struct tutti_queue *queue;
+
+	assert_int_equal(tutti_queue_create(device, &options, &queue), 0);
+	return queue;
+}
+
+/* A recording of launches[0] to launches[n - 1]. */
+static struct tutti_recording *recorded(struct tutti_queue *queue, unsigned n)
+{
+	struct tutti_recording *recording;
+	uint64_t before = *queue->write_index;
+
+	assert_int_equal(tutti_record_begin(queue), 0);
+	for (unsigned i = 0; i < n; i++)
+		assert_int_equal(tutti_dispatch(queue, &launches[i]), 0);
+	assert_int_equal(tutti_record_end(queue, &recording), 0);
+	assert_int_equal(tutti_recording_kernels(recording), n);
+	assert_true(*queue->write_index == before);
+	return recording;
+}
+
+static struct tutti_recording *in_form(struct tutti_queue *queue, unsigned n, enum tutti_replay_form form)
+{
+	struct tutti_recording *recording = recorded(queue, n);
+
+	assert_int_equal(tutti_recording_form(recording, form), 0);
+	return recording;
+}
+
+/* @n launches of up to eight kernels, each with arguments of its own. */
+static void different(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		launches[i] = a_launch(i % 8, 0x1000 + 64 * i, NULL);
+}
+
+/* Replay, and how many packets that has put into the ring. */
+static unsigned replay(struct tutti_queue *queue, struct tutti_recording *recording)
+{
+	uint64_t before = *queue->write_index;
+
+	assert_int_equal(tutti_replay(recording), 0);
+	return (unsigned)(*queue->write_index - before);
+}
+
+/* The card takes all that is in the ring, without running it. */
+static void take_all(struct tutti_queue *queue)
+{
+	for (uint64_t i = *queue->read_index; i < *queue->write_index; i++)
+		tutti_queue_slot(queue, i)->word[0] = TUTTI_PACKET_INVALID;
+	tutti_store_release((uint64_t *)queue->read_index, *queue->write_index);
+}
+
+/* The packet of launch @i, with or without a number of an entry. */
+static void assert_packet(struct tutti_queue *queue, uint64_t index, unsigned i, bool reference)
+{
+	union tutti_packet want = {0}, have = *tutti_queue_slot(queue, index);
+
+	assert_int_equal(tutti_launch_packet(&launches[i], &want.dispatch), 0);
+	assert_int_equal(have.dispatch.ref_num & ~TUTTI_REF_INDEX, reference ? TUTTI_REF_STORE : 0);
+	want.dispatch.ref_num = have.dispatch.ref_num;
+	assert_memory_equal(&have, &want, sizeof(want));
+}
+
+/* ---- what is sent ---- */
+
+/* Of however many launches, each is sent as it was recorded. */
+static void all_launches(void **state)
+{
+	static const unsigned sizes[] = {0, 1, 2, 31, 32, 33, 63, 64, 65, 128, 129};
+	struct tutti_queue *queue = queue_with(0, 512, false, NULL);
+
+	different(MOST);
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+		for (enum tutti_replay_form form = TUTTI_REPLAY_REFERENCE; form <= TUTTI_REPLAY_PLAIN; form++) {
+			struct tutti_recording *recording = in_form(queue, sizes[i], form);
+
+			for (unsigned round = 0; round < 2; round++) {
+				uint64_t first = *queue->write_index;
+
+				assert_int_equal(tutti_recording_packets(recording), sizes[i]);
+				assert_int_equal(replay(queue, recording), sizes[i]);
+				for (unsigned k = 0; k < sizes[i]; k++)
+					assert_packet(queue, first + k, k, form == TUTTI_REPLAY_REFERENCE);
+				take_all(queue);
+			}
+			assert_int_equal(tutti_recording_destroy(recording), 0);
+		}
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
+static void set_all(struct tutti_recording *recording, unsigned i)
+{
+	const struct tutti_launch *l = &launches[i];
+
+	assert_int_equal(tutti_recording_set_kernarg(recording, i, l->kernarg), 0);
+	assert_int_equal(tutti_recording_set_grid(recording, i, l->grid), 0);
+	assert_int_equal(tutti_recording_set_signal(recording, i, l->signal), 0);
+}
+
+/* A launch that is changed is sent as if it had been recorded so, whether packets have been made of it before or not.
+ */
+static void changed_launches(void **state)
+{
+	static const uint32_t grids[][3] = {{5}, {5, 1, 1}, {7, 2}, {7, 1, 2}, {1, 0, 3}, {UINT32_MAX, 9, 9}, {1}};
+	static const uint16_t workgroups[][3] = {{64}, {8, 8}, {4, 4, 4}, {4, 1, 4}, {1}};
+	struct tutti_queue *queue = queue_with(0, 64, false, NULL);
+	struct tutti_recording *recording;
+
+	for (enum tutti_replay_form form = TUTTI_REPLAY_REFERENCE; form <= TUTTI_REPLAY_PLAIN; form++)
+		for (unsigned w = 0; w < 5; w++) {
+			different(3);
+			memcpy(launches[1].workgroup, workgroups[w], sizeof(workgroups[w]));
+			recording = in_form(queue, 3, form);
+			for (unsigned g = 0; g < 7; g++) {
+				uint64_t first = *queue->write_index;
+
+				memcpy(launches[1].grid, grids[g], sizeof(grids[g]));
+				launches[1].kernarg = (void *)(uintptr_t)(0x5000 + g);
+				launches[1].signal = g % 3 ? signals[g % 4] : NULL;
+				set_all(recording, 1);
+				assert_int_equal(replay(queue, recording), 3);
+				for (unsigned k = 0; k < 3; k++)
+					assert_packet(queue, first + k, k, form == TUTTI_REPLAY_REFERENCE);
+				take_all(queue);
+			}
+			assert_int_equal(tutti_recording_destroy(recording), 0);
+		}
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
+/* The diffs of the packet that the next replay sends. */
+static void diffs_of(struct tutti_queue *queue, struct tutti_recording *recording, bool table, struct diff diffs[31])
+{
+	uint64_t first = *queue->write_index;
+
+	assert_int_equal(replay(queue, recording), 1);
+	assert_int_equal(diff_decode(&tutti_queue_slot(queue, first)->condensed, table, diffs, NULL), 9);
+	take_all(queue);
+}
+
+/* A recording knows how its queue wants kernels to be sent: which fields a diff has, and whether kernels may overlap.
+ */
+static void as_the_queue_says(void **state)
+{
+	static const uint32_t flags[] = {0, TUTTI_QUEUE_OVERLAP, TUTTI_QUEUE_TABLE_DIFFS,
+					 TUTTI_QUEUE_TABLE_DIFFS | TUTTI_QUEUE_OVERLAP};
+
+	for (unsigned i = 0; i < 4; i++) {
+		bool table = flags[i] & TUTTI_QUEUE_TABLE_DIFFS, overlap = flags[i] & TUTTI_QUEUE_OVERLAP;
+		struct tutti_queue *queue = queue_with(flags[i], 64, false, NULL);
+		struct tutti_recording *recording;
+		struct diff diffs[31];
+
+		different(8); /* and one that is almost like the first */
+		launches[8] = launches[0];
+		launches[8].dynamic_group_bytes = 2049;
+		launches[8].barrier = false;
+		recording = recorded(queue, 9);
+		assert_int_equal(replay(queue, recording), 9);
+		take_all(queue);
+		diffs_of(queue, recording, table, diffs);
+		for (unsigned k = 0; k < 8; k++)
+			assert_int_equal(diffs[k].vector, 0);
+		assert_int_equal(diffs[8].reference, diffs[0].reference);
+		if (table) {
+			assert_int_equal(diffs[8].vector, TUTTI_TABLE_SHARED | (overlap ? TUTTI_TABLE_SCOPES : 0));
+			assert_int_equal(diffs[8].value[7], 2 * 2048);
+		} else {
+			assert_int_equal(diffs[8].vector, TUTTI_DIFF_GROUP_BYTES | (overlap ? TUTTI_DIFF_SCOPES : 0));
+			assert_int_equal(diffs[8].value[9], 2049);
+		}
+		assert_int_equal(tutti_recording_destroy(recording), 0);
+		assert_int_equal(tutti_queue_destroy(queue), 0);
+	}
+}
+
+/* References are sent with the first replay, and again when the form was another one meanwhile; not for choosing it
+ * anew. */
+static void references_are_sent_once(void **state)
+{
+	struct tutti_queue *queue = queue_with(0, 64, false, NULL);
+	struct tutti_recording *recording;
+
+	different(8);
+	recording = recorded(queue, 8);
+	for (unsigned round = 0; round < 3; round++) {
+		assert_int_equal(replay(queue, recording), 8);
+		assert_int_equal(replay(queue, recording), 1);
+		assert_int_equal(tutti_recording_form(recording, TUTTI_REPLAY_CONDENSED), 0);
+		assert_int_equal(tutti_recording_packets(recording), 1);
+		assert_int_equal(replay(queue, recording), 1);
+		assert_int_equal(tutti_recording_set_kernarg(recording, 3, &launches), 0);
+		assert_int_equal(replay(queue, recording), 1);
+		take_all(queue);
+		assert_int_equal(tutti_recording_form(recording, round ? TUTTI_REPLAY_PLAIN : TUTTI_REPLAY_REFERENCE),
+				 0);
+		assert_int_equal(tutti_recording_packets(recording), 8);
+		if (round < 2)
+			assert_int_equal(replay(queue, recording), 8);
+		take_all(queue);
+		assert_int_equal(tutti_recording_form(recording, TUTTI_REPLAY_CONDENSED), 0);
+		assert_int_equal(tutti_recording_packets(recording), 1);
+	}
+	assert_int_equal(tutti_recording_destroy(recording), 0);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
+/* ---- in what parts, and with which lock ---- */
+
+static struct tutti_queue *kicked;
+static uint64_t rung[8];
+static unsigned kicks, deepest;
+
+static void on_kick(struct tutti_device *of)
+{
+	unsigned depth = tutti_queue_rsb(kicked)->depth;
+
+	rung[kicks++ % 8] = *kicked->doorbell;
+	deepest = depth > deepest ? depth : deepest;
+}
+
+/* The card sleeps, so that each doorbell wakes it. Return: how many were rung. */
+static unsigned rings(struct tutti_queue *queue, struct tutti_recording *recording, unsigned packets)
+{
+	kicked = queue;
+	kicks = deepest = 0;
+	device->status->asleep = 1;
+	transport.kick = on_kick;
+	assert_int_equal(replay(queue, recording), packets);
+	transport.kick = kick;
+	device->status->asleep = 0;
+	return kicks;
+}
+
+/* A replay has room as soon as half of the ring is free, so it comes in parts of that size, each with its own doorbell.
+ */
+static void parts(void **state)
+{
+	static const struct {
+		unsigned packets, rings;
+		uint64_t last[2];
+	} rows[] = {{1, 1, {0}}, {31, 1, {30}}, {32, 1, {31}}, {33, 2, {31, 32}}, {63, 2, {31, 62}}, {64, 2, {31, 63}}};
+	struct tutti_queue *queue = queue_with(0, 64, true, NULL);
+
+	different(64);
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct tutti_recording *recording = in_form(queue, rows[i].packets, TUTTI_REPLAY_PLAIN);
+		uint64_t first = *queue->write_index;
+
+		assert_int_equal(rings(queue, recording, rows[i].packets), rows[i].rings);
+		for (unsigned k = 0; k < rows[i].rings; k++)
+			assert_true(rung[k] == first + rows[i].last[k]);
+		take_all(queue);
+		assert_int_equal(tutti_recording_destroy(recording), 0);
+	}
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
+/* Is the next replay, with its references in the buffer already, made one after the other with all that use the buffer?
+ */
+static bool in_order(struct tutti_queue *queue, unsigned n, enum tutti_replay_form form)
+{
+	struct tutti_recording *recording = in_form(queue, n, form);
+	bool alone;
+
+	replay(queue, recording);
+	take_all(queue);
+	rings(queue, recording, tutti_recording_packets(recording));
+	alone = deepest == 1;
+	take_all(queue);
+	assert_int_equal(tutti_recording_destroy(recording), 0);
+	assert_int_equal(tutti_queue_rsb(queue)->depth, 0);
+	return alone;
+}
+
+/* Somebody could take the references away: other threads, other queues, and handlers if there are several parts. */
+static void replays_in_order(void **state)
+{
+	struct tutti_queue *queue = queue_with(0, 64, false, NULL), *several = queue_with(0, 64, true, NULL), *other;
+
+	different(33);
+	assert_false(in_order(queue, 8, TUTTI_REPLAY_CONDENSED));
+	assert_false(in_order(queue, 32, TUTTI_REPLAY_REFERENCE));
+	assert_true(in_order(queue, 33, TUTTI_REPLAY_REFERENCE));
+	assert_false(in_order(queue, 33, TUTTI_REPLAY_PLAIN));
+	assert_true(in_order(several, 8, TUTTI_REPLAY_CONDENSED));
+	assert_true(in_order(several, 8, TUTTI_REPLAY_REFERENCE));
+	assert_false(in_order(several, 8, TUTTI_REPLAY_PLAIN));
+	other = queue_with(0, 64, false, tutti_queue_rsb(queue));
+	assert_true(in_order(queue, 8, TUTTI_REPLAY_CONDENSED));
+	assert_true(in_order(other, 8, TUTTI_REPLAY_REFERENCE));
+	assert_false(in_order(other, 8, TUTTI_REPLAY_PLAIN));
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	assert_false(in_order(other, 8, TUTTI_REPLAY_CONDENSED)); /* it is the only one again */
+	assert_int_equal(tutti_queue_destroy(other), 0);
+	assert_int_equal(tutti_queue_destroy(several), 0);
+}
+
+/* ---- what it owes ---- */
+
+static unsigned visited[4];
+
+static void visit(void *context, uint64_t signal)
+{
+	for (unsigned i = 0; i < 4; i++)
+		visited[i] += signal == (uintptr_t)signals[i];
+}
+
+/* Do recordings say that they still have to change signal @i, and no other? */
+static bool owed(struct tutti_queue *queue, unsigned i)
+{
+	bool any;
+
+	memset(visited, 0, sizeof(visited));
+	queue_of(queue)->each_recorded(queue_of(queue), visit, NULL);
+	any = visited[i];
+	for (unsigned k = 0; k < 4; k++)
+		assert_int_equal(visited[k], k == i && any);
+	return any;
+}
+
+/* The card has taken the packets before @taken, and the queue has stopped at @failed, if that is not negative. */
+static bool owed_when(struct tutti_queue *queue, uint64_t taken, int64_t failed)
+{
+	uint64_t before = *queue->read_index;
+	bool answer;
+
+	*(uint64_t *)queue->read_index = taken;
+	queue_of(queue)->error.stopped = failed < 0 ? 0 : TUTTI_ERROR_PACKET;
+	queue_of(queue)->error.fault.packet = (uint64_t)failed;
+	answer = owed(queue, 2);
+	queue_of(queue)->error.stopped = 0;
+	*(uint64_t *)queue->read_index = before;
+	return answer;
+}
+
+/* Which packets are those of the newest replay, however many parts it had. */
+static void newest_replay(void **state)
+{
+	struct tutti_queue *queue = queue_with(0, 64, false, NULL);
+
+	for (unsigned n = 1; n <= 40; n += 13) {
+		struct tutti_recording *recording;
+
+		different(n);
+		launches[n / 2].signal = signals[2];
+		recording = in_form(queue, n, TUTTI_REPLAY_PLAIN);
+		assert_false(owed(queue, 2)); /* nothing has been sent */
+		for (unsigned round = 0; round < 3; round++) {
+			int64_t first = (int64_t)*queue->write_index, last = first + n - 1;
+
+			assert_int_equal(replay(queue, recording), n);
+			assert_true(owed_when(queue, (uint64_t)last, -1));
+			assert_false(owed_when(queue, (uint64_t)last + 1, -1));
+			assert_true(owed_when(queue, (uint64_t)last + 2, first));
+			assert_true(owed_when(queue, (uint64_t)last + 2, last));
+			assert_false(owed_when(queue, (uint64_t)last + 2, last + 1));
+			if (first) {
+				assert_true(owed_when(queue, (uint64_t)last + 1, first - 1));
+				assert_false(owed_when(queue, (uint64_t)last + 2, first - 1));
+			}
+			take_all(queue);
+		}
+		assert_int_equal(tutti_recording_destroy(recording), 0);
+	}
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
+/* A queue knows its recordings until they are destroyed, in whatever order that happens. */
+static void known_to_the_queue(void **state)
+{
+	struct tutti_queue *queue = queue_with(0, 64, false, NULL);
+
+	for (unsigned gone = 0; gone < 3; gone++) {
+		struct tutti_recording *recording[3];
+
+		for (unsigned i = 0; i < 3; i++) {
+			launches[0] = a_launch(i, 0, signals[i]);
+			recording[i] = recorded(queue, 1);
+			replay(queue, recording[i]);
+		}
+		assert_int_equal(tutti_recording_destroy(recording[gone]), 0);
+		memset(visited, 0, sizeof(visited));
+		queue_of(queue)->each_recorded(queue_of(queue), visit, NULL);
+		for (unsigned i = 0; i < 3; i++)
+			assert_int_equal(visited[i], i != gone);
+		for (unsigned i = 0; i < 3; i++)
+			assert_int_equal(tutti_recording_destroy(recording[i]), i == gone ? -EINVAL : 0);
+		assert_null(queue_of(queue)->recordings);
+		take_all(queue);
+	}
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
+static unsigned entries_owned(const struct tutti_rsb_object *rsb)
+{
+	unsigned n = 0;
+
+	for (unsigned e = 0; e < TUTTI_REFERENCES; e++)
+		n += rsb->owner[e] != 0;
+	return n;
+}
+
+/* Its entries in the buffer are free when a recording is destroyed, or the queue on which it can be replayed. */
+static void gives_its_entries_back(void **state)
+{
+	struct tutti_queue *queue = queue_with(0, 64, false, NULL),
+			   *other = queue_with(0, 64, false, tutti_queue_rsb(queue));
+	struct tutti_rsb_object *rsb = tutti_queue_rsb(queue);
+	struct tutti_recording *recording[2];
+
+	different(5);
+	for (unsigned i = 0; i < 2; i++) {
+		recording[i] = recorded(i ? other : queue, i ? 3 : 5);
+		replay(i ? other : queue, recording[i]);
+	}
+	assert_int_equal(entries_owned(rsb), 8);
+	take_all(queue);
+	assert_int_equal(tutti_recording_destroy(recording[0]), 0);
+	assert_int_equal(entries_owned(rsb), 3);
+	take_all(other);
+	assert_int_equal(tutti_queue_destroy(other), 0);
+	assert_int_equal(entries_owned(rsb), 0);
+	assert_int_equal(tutti_replay(recording[1]), -EINVAL);
+	assert_int_equal(tutti_recording_kernels(recording[1]), 3);
+	assert_int_equal(tutti_recording_set_kernarg(recording[1], 2, NULL), 0);
+	for (enum tutti_replay_form form = TUTTI_REPLAY_CONDENSED; form <= TUTTI_REPLAY_PLAIN; form++) {
+		assert_int_equal(tutti_recording_form(recording[1], form), 0);
+		assert_int_equal(tutti_replay(recording[1]), -EINVAL);
+	}
+	assert_int_equal(tutti_recording_destroy(recording[1]), 0);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
+/* ---- what is refused ---- */
+
+static void refused(void **state)
+{
+	static const uint32_t none[3] = {0, 1, 1}, one[3] = {1, 1, 1};
+	struct tutti_queue *queue = queue_with(0, 64, false, NULL), *plain = a_queue(0, false);
+	tutti_signal_t odd = (tutti_signal_t)((uintptr_t)signals[0] + 32);
+	struct tutti_recording *recording = NULL;
+
+	different(2);
+	assert_int_equal(tutti_record_begin(NULL), -EINVAL);
+	assert_int_equal(tutti_record_begin(plain), -ENOTSUP);
+	assert_int_equal(tutti_record_end(queue, &recording), -EINVAL);
+	assert_int_equal(tutti_record_begin(queue), 0);
+	assert_int_equal(tutti_record_begin(queue), -EBUSY);
+	assert_int_equal(tutti_dispatch(queue, &launches[0]), 0);
+	assert_int_equal(tutti_record_end(queue, NULL), -EINVAL); /* which does not end it */
+	assert_int_equal(tutti_dispatch(queue, &launches[1]), 0);
+	assert_int_equal(tutti_record_end(queue, &recording), 0);
+	assert_int_equal(tutti_record_end(queue, &recording), -EINVAL);
+	assert_int_equal(tutti_recording_kernels(recording), 2);
+	assert_int_equal(tutti_recording_set_kernarg(recording, 2, NULL), -EINVAL);
+	assert_int_equal(tutti_recording_set_grid(recording, 2, one), -EINVAL);
+	assert_int_equal(tutti_recording_set_grid(recording, 1, NULL), -EINVAL);
+	assert_int_equal(tutti_recording_set_grid(recording, 1, none), -EINVAL);
+	assert_int_equal(tutti_recording_set_signal(recording, 2, NULL), -EINVAL);
+	assert_int_equal(tutti_recording_set_signal(recording, 1, odd), -EINVAL);
+	assert_int_equal(tutti_recording_form(recording, TUTTI_REPLAY_PLAIN + 1), -EINVAL);
+	assert_int_equal(tutti_recording_form(recording, (enum tutti_replay_form) - 1), -EINVAL);
+	assert_int_equal(tutti_recording_form(recording, TUTTI_REPLAY_PLAIN), 0);
+	assert_int_equal(replay(queue, recording), 2);
+	assert_packet(queue, 0, 0, false);
+	assert_packet(queue, 1, 1, false); /* what was refused has changed nothing */
+	assert_int_equal(tutti_recording_destroy(NULL), 0);
+	assert_int_equal(tutti_recording_destroy(recording), 0);
+	assert_int_equal(tutti_recording_kernels(recording), 0);
+	assert_int_equal(tutti_recording_packets(recording), 0);
+	assert_int_equal(tutti_replay(recording), -EINVAL);
+	assert_int_equal(tutti_recording_form(recording, TUTTI_REPLAY_CONDENSED), -EINVAL);
+	assert_int_equal(tutti_recording_set_kernarg(recording, 0, NULL), -EINVAL);
+	assert_int_equal(tutti_recording_set_grid(recording, 0, one), -EINVAL);
+	assert_int_equal(tutti_recording_set_signal(recording, 0, NULL), -EINVAL);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
+/* Nothing is sent to a queue that has stopped, in whatever form, the first time and later. */
+static void stopped_queue(void **state)
+{
+	for (enum tutti_replay_form form = TUTTI_REPLAY_CONDENSED; form <= TUTTI_REPLAY_PLAIN; form++)
+		for (unsigned earlier = 0; earlier < 2; earlier++) {
+			struct tutti_queue *queue = queue_with(0, 64, false, NULL);
+			struct tutti_recording *recording;
+			uint64_t written;
+
+			different(3);
+			recording = in_form(queue, 3, form);
+			if (earlier)
+				replay(queue, recording);
+			written = *queue->write_index;
+			queue_error_take(device, &(struct tutti_fault){.code = TUTTI_ERROR_PACKET,
+								       .queue = (uint16_t)queue->id,
+								       .packet = written});
+			assert_int_equal(tutti_replay(recording), -EIO);
+			assert_true(*queue->write_index == written);
+			assert_int_equal(tutti_queue_reset(queue), 0);
+			take_all(queue);
+			assert_int_equal(replay(queue, recording),
+					 3); /* its references as well, which the card has lost */
+			assert_int_equal(tutti_recording_destroy(recording), 0);
+			assert_int_equal(tutti_queue_destroy(queue), 0);
+		}
+}
+
+/* A queue that goes takes with it what is being recorded. */
+static void queue_goes_meanwhile(void **state)
+{
+	struct tutti_queue *queue = queue_with(0, 64, false, NULL);
+	struct tutti_recording *recording;
+
+	different(1);
+	recording = recorded(queue, 1);
+	assert_int_equal(tutti_record_begin(queue), 0);
+	assert_int_equal(tutti_dispatch(queue, &launches[0]), 0);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	assert_int_equal(tutti_recording_destroy(recording), 0);
+}
+
+#define R(f) cmocka_unit_test_setup_teardown(f, open_card, close_fake)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+	    R(all_launches),	 R(changed_launches),	 R(as_the_queue_says),	R(references_are_sent_once), R(parts),
+	    R(replays_in_order), R(newest_replay),	 R(known_to_the_queue), R(gives_its_entries_back),   R(refused),
+	    R(stopped_queue),	 R(queue_goes_meanwhile)};
+
+	return cmocka_run_group_tests_name("PKT-06, PKT-10, PKT-22 packets that a recording sends", tests, NULL, NULL);
+}
