@@ -74,6 +74,7 @@ static void bodies_before_heads(void **state)
 	ring_of_card = NULL;
 	assert_int_equal(fences, 2);
 	assert_int_equal(heads, LAUNCHES);
+	assert_int_equal(tutti_queue_slot(queue, LAUNCHES)->word[0], TUTTI_PACKET_INVALID);
 	assert_int_equal(tutti_queue_drain(queue, 10000000000ull), 0);
 	assert_int_equal(fake.n, LAUNCHES);
 	for (unsigned i = 0; i < LAUNCHES; i++)

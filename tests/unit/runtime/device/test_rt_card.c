@@ -268,6 +268,33 @@ static void what_it_has_not(void **state)
 	assert_ptr_equal(tutti_device_discovery(device), &device->known);
 }
 
+/* Of a device that is none nothing is known. */
+static void no_device(void **state)
+{
+	struct tutti_device closed = {.transport = &transport, .bar = bar, .status = device->status};
+	uint64_t got[TUTTI_COUNTERS];
+	char text[16] = "?";
+
+	device->status->firmware_version = 77;
+	for (struct tutti_device *none = NULL;; none = &closed) {
+		assert_null(tutti_device_discovery(none));
+		assert_null(tutti_device_transport(none));
+		assert_int_equal(tutti_device_firmware_version(none), 0);
+		assert_int_equal(tutti_device_pci_address(none, text, sizeof(text)), -EINVAL);
+		assert_int_equal(tutti_profile_each(none, on_function, NULL), -EINVAL);
+		assert_int_equal(tutti_device_policy(none, TUTTI_POLICY_SM_ORDER, 0), -EINVAL);
+		assert_int_equal(tutti_device_enable_sms(none, 0, 0, true), -EINVAL);
+		assert_int_equal(tutti_device_counters(none, got), -EINVAL);
+		assert_true(tutti_device_time(none) == 0);
+		assert_int_equal(tutti_device_log(none, text, sizeof(text)), 0);
+		assert_int_equal(tutti_device_flush_print(none), -EINVAL);
+		assert_int_equal(tutti_device_print_handler(none, NULL, NULL), -EINVAL);
+		if (none)
+			break;
+	}
+	assert_string_equal(text, "?");
+}
+
 /* ---- weights ---- */
 
 static void names(void **state)
@@ -510,7 +537,8 @@ int main(void)
 	    TOLD(dead_cards),	   TOLD(ids),
 	    TOLD(log_text),	   TOLD(times),
 	    TOLD(counters),	   TOLD(sms),
-	    TOLD(what_it_has_not), TOLD(names),
+	    TOLD(what_it_has_not), TOLD(no_device),
+	    TOLD(names),
 	    TOLD(weight_files),	   TOLD(weights_to_the_card),
 	    TOLD(policies),	   TOLD(occupancy),
 	    TOLD(occupancy_of_cgas),

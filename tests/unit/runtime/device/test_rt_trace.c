@@ -386,16 +386,22 @@ static const char *said_of(unsigned records, rlim_t most)
 	return said;
 }
 
+/* The files of all traces of this program but the first. */
+static void unlink_others(void)
+{
+	for (unsigned i = 1; i < 16; i++) {
+		snprintf(child_path, sizeof(child_path), "%s.%u", path, i);
+		unlink(child_path);
+	}
+}
+
 /* What is not in the file is told when it is closed: records that were dropped, and errors of the file system. */
 static void tells_what_is_missing(void **state)
 {
 	assert_string_equal(said_of(RING, RLIM_INFINITY), "");
 	assert_string_equal(said_of(RING + 9, RLIM_INFINITY), "tutti: TUTTI_TRACE: 9 records were dropped\n");
 	assert_string_equal(said_of(RING, 4096), "tutti: TUTTI_TRACE: not written: File too large\n");
-	for (unsigned i = 1; i < 16; i++) {
-		snprintf(child_path, sizeof(child_path), "%s.%u", path, i);
-		unlink(child_path);
-	}
+	unlink_others();
 }
 
 static void *drains(void *context)
@@ -519,6 +525,59 @@ static void no_file(void **state)
 	assert_int_equal(trace_open(device), 0);
 }
 
+static int refuses_to_start(struct tutti_device *of, uint32_t kinds)
+{
+	return -EACCES;
+}
+
+/* A card of which the trace cannot be read, for whatever reason, is used without it. */
+static void no_trace(void **state)
+{
+	setenv("TUTTI_TRACE", "/nowhere/at/all", 1);
+	transport.trace_start = refuses_to_start;
+	assert_int_equal(trace_open(device), 0);
+	assert_null(device->trace);
+	transport.trace_start = NULL;
+	unsetenv("TUTTI_TRACE");
+}
+
+static bool looks_at_end;
+
+/* The last destructor of the program: the library may have been unloaded by now. */
+__attribute__((destructor(101))) static void at_the_end(void)
+{
+	struct sigaction now;
+
+	if (looks_at_end && (sigaction(SIGTERM, NULL, &now) || now.sa_handler != SIG_DFL))
+		_exit(3);
+}
+
+/*
+ * A program without standard input may get number 0 for the file. Signals that come after the library has written all that
+ * there was, at the end of the program, are not handled by it any more.
+ */
+static void first_and_last(void **state)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		close(STDIN_FILENO);
+		signal(SIGTERM, SIG_DFL);
+		setenv("TUTTI_TRACE", path, 1);
+		if (trace_open(device) || !device->trace || fcntl(STDIN_FILENO, F_GETFD) < 0)
+			_exit(2);
+		looks_at_end = true;
+		exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	unlink_others();
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 #define TRACED(f) cmocka_unit_test_setup_teardown(f, open_traced, close_fake)
 
 int main(void)
@@ -527,6 +586,7 @@ int main(void)
 		TRACED(ring_is_read), TRACED(misuse), TRACED(file_holds_all), TRACED(programs_that_end),
 		TRACED(signals_of_the_program), TRACED(child_of_the_program), TRACED(one_writes),
 		TRACED(tells_what_is_missing), TRACED(written_in_parts), TRACED(no_file),
+		TRACED(no_trace), TRACED(first_and_last),
 	};
 
 	return cmocka_run_group_tests_name("CGA-30, SYS-41 the trace ring and its file", tests, NULL, NULL);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
 /* What attributes of a task become in the metadata that the card reads, and which are refused (TSK-01, SYS-41). */
+#include "launch/work.h"
 #include "lock_check.h"
 #include "rt_rig.h"
+#include "tutti/record_api.h"
 #include "tutti/tmd.h"
 
 #define SMS 6u
@@ -241,12 +243,198 @@ static void refused(void **state)
 	assert_int_equal(tutti_task_create(device, &bad[0], NULL), -EINVAL);
 }
 
+/* What the card counts in the metadata of a task is told as it is. */
+static void counters(void **state)
+{
+	struct tutti_task_counters got;
+	struct tutti_task *task;
+	struct tutti_tmd *tmd;
+
+	assert_int_equal(tutti_task_create(device, &(struct tutti_task_attributes){0}, &task), 0);
+	tmd = tutti_task_tmd(task);
+	tmd->state = 3;
+	tmd->error = 4;
+	tmd->issued = 5ull << 32 | 1;
+	tmd->completed = 6ull << 32 | 1;
+	tmd->outstanding = 7;
+	tmd->evictions = 8;
+	tmd->turns = 9;
+	tmd->timeouts = 10;
+	memset(&got, 0xff, sizeof(got));
+	assert_int_equal(tutti_task_counters(task, &got), 0);
+	assert_int_equal(got.state, 3);
+	assert_int_equal(got.error, 4);
+	assert_int_equal(got.issued, tmd->issued);
+	assert_int_equal(got.completed, tmd->completed);
+	assert_int_equal(got.outstanding, 7);
+	assert_int_equal(got.evictions, 8);
+	assert_int_equal(got.turns, 9);
+	assert_int_equal(got.timeouts, 10);
+	assert_int_equal(tutti_task_counters(task, NULL), -EINVAL);
+	assert_int_equal(tutti_task_counters(NULL, &got), -EINVAL);
+	assert_int_equal(tutti_task_destroy(task), 0);
+	assert_int_equal(tutti_task_counters(task, &got), -EINVAL);
+}
+
+/* A task is destroyed once, and is no task afterwards. One that was never dispatched cannot be cancelled. */
+static void destroyed_once(void **state)
+{
+	struct tutti_queue *queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
+	struct tutti_launch launch = a_launch(0, 0, NULL);
+	struct tutti_task *task;
+
+	assert_int_equal(tutti_task_create(device, &(struct tutti_task_attributes){0}, &task), 0);
+	assert_int_equal(tutti_task_cancel(task), -ENOENT);
+	assert_int_equal(tutti_task_destroy(task), 0);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(tutti_task_destroy(task), -EINVAL);
+	assert_int_equal(tutti_task_destroy(NULL), 0);
+	assert_null(tutti_task_tmd(NULL));
+	assert_int_equal(tutti_task_cancel(task), -EINVAL);
+	assert_int_equal(tutti_task_dispatch(queue, &launch, task), -EINVAL);
+	assert_true(*queue->write_index == 0);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
+static unsigned cancelled_queue;
+static uint64_t cancelled_packet;
+
+static int cancels(struct tutti_device *of, unsigned queue, uint64_t packet)
+{
+	cancelled_queue = queue;
+	cancelled_packet = packet;
+	return 77;
+}
+
+/* A launch with attributes is the packet of the launch, with the task's metadata; it is cancelled by its place in the queue. */
+static void dispatched(void **state)
+{
+	struct tutti_queue *first = a_queue(TUTTI_QUEUE_EXTENDED, false), *queue = a_queue(TUTTI_QUEUE_EXTENDED, true);
+	struct tutti_launch launch = a_launch(3, 0x5000, NULL);
+	struct tutti_task *task;
+
+	transport.task_cancel = cancels;
+	fake.deaf = true;
+	assert_int_equal(tutti_task_create(device, &(struct tutti_task_attributes){.work = work}, &task), 0);
+	for (uint64_t i = 0; i < 3; i++) {
+		union tutti_packet want = {0};
+
+		launch.tmd = tutti_task_tmd(task);
+		assert_int_equal(tutti_launch_packet(&launch, &want.dispatch), 0);
+		launch.tmd = NULL;
+		assert_int_equal(tutti_task_dispatch(queue, &launch, task), 0);
+		assert_true(*queue->write_index == i + 1);
+		assert_true(*queue->doorbell == i);
+		assert_memory_equal(tutti_queue_slot(queue, i), &want, sizeof(want));
+		assert_ptr_equal(work->user.queue, queue_of(queue)); /* whose card is told of new items */
+		assert_int_equal(tutti_task_cancel(task), 77);
+		assert_int_equal(cancelled_queue, queue->id);
+		assert_true(cancelled_packet == i);
+	}
+	assert_int_equal(tutti_task_dispatch(first, &launch, task), 0);
+	assert_int_equal(tutti_task_cancel(task), 77);
+	assert_int_equal(cancelled_queue, first->id);
+	assert_true(cancelled_packet == 0);
+	assert_int_equal(tutti_queue_destroy(first), 0);
+	assert_int_equal(tutti_task_cancel(task), -ENOENT);
+	assert_int_equal(tutti_task_destroy(task), 0);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	transport.task_cancel = NULL;
+}
+
+static int dispatch_with(struct tutti_queue *queue, struct tutti_task *task, tutti_signal_t signal, uint16_t workgroup)
+{
+	struct tutti_launch launch = a_launch(0, 0, signal);
+	uint64_t written = *queue->write_index;
+	int error;
+
+	launch.workgroup[0] = workgroup;
+	error = tutti_task_dispatch(queue, &launch, task);
+	assert_true(*queue->write_index == written + !error);
+	return error;
+}
+
+/* What tutti_dispatch() refuses is refused with attributes as well, and there is nothing to cancel then. */
+static void not_dispatched(void **state)
+{
+	struct tutti_queue *plain = a_queue(0, false), *queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
+	struct tutti_launch launch = a_launch(0, 0, NULL);
+	struct tutti_task *task;
+	tutti_signal_t signal;
+
+	fake.deaf = true;
+	transport.task_cancel = cancels;
+	assert_int_equal(tutti_task_create(device, &(struct tutti_task_attributes){0}, &task), 0);
+	assert_int_equal(tutti_signal_create(device, 1, &signal), 0);
+	assert_int_equal(dispatch_with(queue, task, signal, 64), 0);
+	assert_int_equal(tutti_task_cancel(task), 77);
+	assert_int_equal(dispatch_with(queue, task, signal, 1025), -EINVAL); /* more than the card can do */
+	assert_int_equal(tutti_task_cancel(task), -ENOENT);
+	assert_int_equal(dispatch_with(queue, task, signal, 0), -EINVAL);
+	assert_int_equal(dispatch_with(plain, task, signal, 64), -EINVAL);
+	assert_int_equal(tutti_task_dispatch(queue, NULL, task), -EINVAL);
+	assert_int_equal(tutti_task_dispatch(NULL, &launch, task), -EINVAL);
+	assert_int_equal(tutti_task_dispatch(queue, &launch, NULL), -EINVAL);
+	launch.bytes = 8;
+	assert_int_equal(tutti_task_dispatch(queue, &launch, task), -EINVAL);
+	launch.bytes = 0;
+	assert_int_equal(tutti_record_begin(queue), 0);
+	assert_int_equal(tutti_task_dispatch(queue, &launch, task), 0);
+	assert_int_equal(tutti_task_cancel(task), -ENOENT); /* it is recorded, and not in the queue */
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
+	queue_error_take(device, &(struct tutti_fault){.code = TUTTI_ERROR_PACKET, .queue = (uint16_t)queue->id});
+	assert_int_equal(dispatch_with(queue, task, signal, 64), -EIO);
+	assert_int_equal(tutti_task_destroy(task), 0);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	assert_int_equal(tutti_queue_destroy(plain), 0);
+	transport.task_cancel = NULL;
+}
+
+/* Attributes carry their size: what an application of an older or newer version gives is taken, or refused with a reason. */
+static void sizes_of_attributes(void **state)
+{
+	struct {
+		struct tutti_task_attributes a;
+		uint64_t more;
+	} of = {.a = {.priority = 3}};
+	struct tutti_task *task;
+
+	of.a.bytes = sizeof(of);
+	assert_int_equal(tutti_task_create(device, &of.a, &task), 0);
+	assert_int_equal(((const struct tutti_tmd *)tutti_task_tmd(task))->priority, 3);
+	assert_int_equal(tutti_task_destroy(task), 0);
+	of.more = 1;
+	assert_int_equal(tutti_task_create(device, &of.a, &task), -E2BIG);
+	of.a.bytes = 8;
+	assert_int_equal(tutti_task_create(device, &of.a, &task), -EINVAL);
+}
+
+/* Without memory for what the card reads there is no task and no work queue, and nothing is left of them. */
+static void no_memory(void **state)
+{
+	static const size_t sizes[] = {1 << 16, sizeof(struct tutti_tmd), sizeof(struct tutti_work_queue) + 4 * 16};
+	struct tutti_work *more;
+	struct tutti_task *task;
+	void *block;
+
+	for (unsigned i = 0; i < 3; i++)
+		while (!memory_alloc(device, TUTTI_MEMORY_SYSTEM, sizes[i], &block))
+			;
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(tutti_task_create(device, &(struct tutti_task_attributes){0}, &task), -ENOMEM);
+		assert_int_equal(tutti_work_create(device, 4, 8, &more), -ENOMEM);
+	}
+}
+
 #define TASK(f) cmocka_unit_test_setup_teardown(f, open_task, close_task)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {TASK(flags),	     TASK(fields), TASK(affinity), TASK(neighbours),
-					   TASK(work_queue), TASK(levels), TASK(refused)};
+					   TASK(work_queue), TASK(levels), TASK(refused),  TASK(counters),
+					   TASK(destroyed_once), TASK(no_memory), TASK(dispatched), TASK(not_dispatched),
+					   TASK(sizes_of_attributes)};
 
 	return cmocka_run_group_tests_name("TSK-01, SYS-41, RES-07 attributes of tasks", tests, NULL, NULL);
 }

@@ -184,6 +184,30 @@ static void failed_dependency(void **state)
 	}
 }
 
+/* Where nothing is left to be waited for, the packet is there when the call returns, without any handler. */
+static void nothing_to_wait_for(void **state)
+{
+	tutti_signal_t zero = a_signal(0), done = a_signal(1);
+	const tutti_signal_t none[] = {NULL, zero, zero, NULL}, *after[] = {NULL, none, none + 1, none};
+	static const size_t counts[] = {0, 1, 1, 4};
+
+	for (unsigned i = 0; i < 4; i++) {
+		const union tutti_packet *slot;
+
+		fake.deaf = true;
+		tutti_signal_store(done, 1);
+		assert_int_equal(tutti_device_copy(device, to, from, 8 + i, after[i], counts[i], done), 0);
+		assert_int_equal(zero->waiters, 0);
+		slot = fake.queue[0].ring + i;
+		assert_int_equal(slot->agent.header & 0xff, TUTTI_PACKET_AGENT_DISPATCH);
+		assert_int_equal(slot->agent.arg[2], 8 + i);
+		fake.deaf = false;
+		assert_done(done);
+	}
+	tutti_signal_destroy(device, zero);
+	tutti_signal_destroy(device, done);
+}
+
 static bool woken;
 
 /* In the thread that calls handlers: nobody else fails a copy for its dependency. */
@@ -414,6 +438,7 @@ int main(void)
 						  T(waited_for),
 						  T(withdrawn),
 						  T(no_room_in_a_stopped_queue),
+						  DETERMINISTIC(nothing_to_wait_for),
 						  DETERMINISTIC(one_fails),
 						  DETERMINISTIC(nobody_asks),
 						  DETERMINISTIC(reported_by_the_copy)};

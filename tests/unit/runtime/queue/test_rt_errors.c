@@ -215,12 +215,67 @@ static void made_again_in_its_callback(void **state)
 	assert_int_equal(tutti_queue_destroy(made_again), 0);
 }
 
+static bool closed;
+
+static void closes(struct tutti_queue *of, const struct tutti_fault *fault, void *context)
+{
+	on_fault(of, fault, context);
+	closed = true;
+}
+
+/* A callback that closes the device is the last one, and nothing of the device is looked at afterwards. */
+static void closed_by_a_callback(void **state)
+{
+	closed = false;
+	queue_of(queue[1])->error.callback = closes;
+	for (unsigned i = 0; i < 3; i++)
+		fault(i, 3, 3);
+	queue_error_deliver(device, &closed);
+	assert_int_equal(told[0] + told[1], 2);
+	assert_int_equal(told[2], 0);
+	assert_int_equal(queue_of(queue[1])->error.busy, 1); /* its memory is gone by now */
+	queue_of(queue[1])->error.busy = 0;
+	queue_error_deliver(device, &open_still);
+	assert_int_equal(told[2], 1);
+}
+
+static void *polls(void *of)
+{
+	assert_int_equal(tutti_queue_poll(of), 0);
+	return NULL;
+}
+
+static void others_poll(struct tutti_queue *of, const struct tutti_fault *fault, void *context)
+{
+	pthread_t thread;
+
+	on_fault(of, fault, context);
+	pthread_create(&thread, NULL, polls, queue[2]);
+	pthread_join(thread, NULL);
+}
+
+/*
+ * On a deterministic card a thread in a wait calls what is due. Another one that polls meanwhile does not wait until all has
+ * been called, since the first may be waiting for it.
+ */
+static void nobody_waits_for_callbacks(void **state)
+{
+	device->deterministic = true;
+	assert_int_equal(events_start(device), 0);
+	queue_of(queue[0])->error.callback = others_poll;
+	fault(0, 3, 3);
+	fault(1, 3, 3);
+	assert_int_equal(tutti_queue_poll(queue[2]), 0);
+	assert_told(1, 1, 0);
+}
+
 #define Q(f) cmocka_unit_test_setup_teardown(f, open_queues, close_fake)
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {Q(first_one_counts), Q(several), Q(inactive), Q(callbacks),
-						  Q(destroyed_during_its_callback), Q(made_again_in_its_callback)};
+						  Q(destroyed_during_its_callback), Q(made_again_in_its_callback),
+						  Q(closed_by_a_callback), Q(nobody_waits_for_callbacks)};
 
 	return cmocka_run_group_tests_name("SYS-41, SYS-56 errors of queues", tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 
 #include "lock_check.h"
 #include "open_files.h"
-#include "queue/lost.h"
+#include "queue/handler.h"
 #include "rt_rig.h"
 
 static tutti_signal_t a_signal(int64_t value)
@@ -122,6 +122,33 @@ static void given_up(void **state)
 	assert_int_equal(holds.calls, 2);
 	assert_int_equal(holds.error, 0);
 	assert_int_equal(other.calls, 0);
+}
+
+/* Each condition is one that handlers may have, and there is no other. */
+static void conditions(void **state)
+{
+	static const struct {
+		enum tutti_condition condition;
+		bool holds[3]; /* at 4, 5 and 6, where it is compared with 5 */
+	} rows[] = {{TUTTI_EQ, {0, 1, 0}}, {TUTTI_NE, {1, 0, 1}}, {TUTTI_LT, {1, 0, 0}}, {TUTTI_GTE, {0, 1, 1}}};
+
+	for (unsigned i = 0; i < 4; i++)
+		for (unsigned k = 0; k < 3; k++) {
+			struct told told = {.signal = a_signal(4 + k)};
+
+			assert_int_equal(tutti_signal_handler(device, told.signal, rows[i].condition, 5, on_signal, &told),
+					 0);
+			look();
+			assert_int_equal(told.calls, rows[i].holds[k]);
+			if (told.calls)
+				assert_int_equal(told.value, 4 + k);
+			assert_int_equal(tutti_signal_destroy(device, told.signal), 0);
+		}
+	assert_int_equal(tutti_signal_handler(device, a_signal(0), TUTTI_GTE + 1, 5, on_signal, NULL), -EINVAL);
+	assert_int_equal(tutti_signal_handler(device, a_signal(0), TUTTI_EQ, 5, NULL, NULL), -EINVAL);
+	assert_int_equal(tutti_signal_handler(device, NULL, TUTTI_EQ, 5, on_signal, NULL), -EINVAL);
+	assert_int_equal(tutti_signal_handler(NULL, a_signal(0), TUTTI_EQ, 5, on_signal, NULL), -EINVAL);
+	assert_null(device->watches);
 }
 
 static unsigned deaths, death_came;
@@ -462,6 +489,60 @@ static void woken_for_everything(void **state)
 	sem_destroy(&wakings);
 }
 
+static pthread_key_t ends_with_thread;
+static unsigned drops;
+
+static void on_end(void *context)
+{
+	sem_post(&wakings);
+}
+
+static void on_drop(void *context)
+{
+	drops++;
+}
+
+/* As tutti_device_close() does it. */
+static void closes(struct told *told)
+{
+	pthread_setspecific(ends_with_thread, told);
+	events_stop(device);
+}
+
+/*
+ * A handler that closes the device is the last to be called. What is forgotten without its last call is told so: all others,
+ * and this one if it would have been called again. The thread ends, and leaves nothing behind.
+ */
+static void closed_by_a_handler(void **state)
+{
+	sem_init(&wakings, 0, 0);
+	pthread_key_create(&ends_with_thread, on_end);
+	for (unsigned i = 0; i < 4; i++) {
+		struct told last = {.does = closes, .again = i & 1}, other = {0};
+		struct handler wanted = {.fd = NO_FILE, .call = on_signal, .drop = i & 2 ? on_drop : NULL};
+
+		drops = sequence = 0;
+		other.signal = a_signal(1);
+		last.signal = a_signal(0);
+		wanted.watch = (struct signal_watch){.signal = other.signal, .condition = TUTTI_EQ};
+		wanted.context = &other;
+		assert_int_equal(handler_add(device, &wanted), 0);
+		wanted.watch.signal = last.signal;
+		wanted.context = &last;
+		assert_int_equal(handler_add(device, &wanted), 0);
+		while (sem_wait(&wakings))
+			;
+		assert_int_equal(sequence, 1);
+		assert_int_equal(last.calls, 1);
+		assert_int_equal(drops, i & 2 ? 1 + (i & 1) : 0);
+		assert_null(device->events);
+		assert_int_equal(other.signal->waiters, 0);
+		device->watches = NULL; /* which has gone with the device */
+	}
+	pthread_key_delete(ends_with_thread);
+	sem_destroy(&wakings);
+}
+
 #define DETERMINISTIC(f) cmocka_unit_test_setup_teardown(f, open_deterministic, close_fake)
 #define THREADED(f) cmocka_unit_test_setup_teardown(f, open_threaded, close_fake)
 
@@ -471,7 +552,7 @@ int main(void)
 	    DETERMINISTIC(once_in_a_pass),	 DETERMINISTIC(given_up),		 DETERMINISTIC(death),
 	    DETERMINISTIC(removed_by_handlers), DETERMINISTIC(files_are_not_given_up), THREADED(removing_waits),
 	    THREADED(replacing_waits),		 THREADED(looks_often_enough),	       THREADED(woken_for_everything),
-	    DETERMINISTIC(none_yet)};
+	    DETERMINISTIC(none_yet),		 DETERMINISTIC(conditions),	       THREADED(closed_by_a_handler)};
 
 	return cmocka_run_group_tests_name("SYS-56 handlers over a played card", tests, NULL, NULL);
 }

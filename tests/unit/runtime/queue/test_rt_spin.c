@@ -89,6 +89,37 @@ static void limits_of_any_length(void **state)
 	assert_int_equal(wait_ns(8000000, TUTTI_WAIT_FOREVER - 1, &took), 0);
 }
 
+static unsigned interrupts_asked;
+
+static uint64_t counts_interrupts(struct tutti_device *of)
+{
+	interrupts_asked++;
+	return 0;
+}
+
+/* A card that is driven by who waits: what is over with the first drive costs no look at the clock, and no interrupts. */
+static void over_with_the_first_drive(void **state)
+{
+	struct tutti_queue *queue;
+	struct tutti_launch launch;
+	uint64_t before;
+
+	transport.interrupts = counts_interrupts;
+	assert_int_equal(tutti_queue_create(device, NULL, &queue), 0);
+	assert_int_equal(tutti_signal_create(device, 1, &done), 0);
+	launch = a_launch(0, 0, done);
+	assert_int_equal(tutti_dispatch(queue, &launch), 0);
+	before = now;
+	interrupts_asked = 0;
+	assert_int_equal(tutti_signal_wait(device, done, TUTTI_EQ, 0, TUTTI_WAIT_FOREVER, NULL), 0);
+	assert_int_equal(interrupts_asked, 0);
+	assert_true(now == before);
+	assert_int_equal(fake.n, 1);
+	assert_int_equal(tutti_signal_destroy(device, done), 0);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	transport.interrupts = interrupts;
+}
+
 static int works_by_itself(void **state)
 {
 	int error = open_fake(state);
@@ -103,6 +134,7 @@ static int works_by_itself(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(over_with_the_first_drive, open_fake, close_fake),
 	    cmocka_unit_test_setup_teardown(short_and_long, works_by_itself, close_fake),
 	    cmocka_unit_test_setup_teardown(in_time, works_by_itself, close_fake),
 	    cmocka_unit_test_setup_teardown(limits_of_any_length, works_by_itself, close_fake),

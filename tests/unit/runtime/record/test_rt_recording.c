@@ -130,7 +130,7 @@ static void set_all(struct tutti_recording *recording, unsigned i)
 static void changed_launches(void **state)
 {
 	static const uint32_t grids[][3] = {{5}, {5, 1, 1}, {7, 2}, {7, 1, 2}, {1, 0, 3}, {UINT32_MAX, 9, 9}, {1}};
-	static const uint16_t workgroups[][3] = {{64}, {8, 8}, {4, 4, 4}, {4, 1, 4}, {1}};
+	static const uint16_t workgroups[][3] = {{64}, {8, 2}, {4, 4, 2}, {4, 1, 2}, {1}};
 	struct tutti_queue *queue = queue_with(0, 64, false, NULL);
 	struct tutti_recording *recording;
 
@@ -227,6 +227,7 @@ static void references_are_sent_once(void **state)
 			assert_int_equal(replay(queue, recording), 8);
 		take_all(queue);
 		assert_int_equal(tutti_recording_form(recording, TUTTI_REPLAY_CONDENSED), 0);
+		assert_int_equal(tutti_recording_set_kernarg(recording, 4, &launches), 0);
 		assert_int_equal(tutti_recording_packets(recording), 1);
 	}
 	assert_int_equal(tutti_recording_destroy(recording), 0);
@@ -533,6 +534,48 @@ static void stopped_queue(void **state)
 		}
 }
 
+static void stops_in_sleep(struct tutti_device *of, uint64_t seen, uint64_t deadline)
+{
+	struct tutti_fault fault = {
+	    .code = TUTTI_ERROR_PACKET, .queue = (uint16_t)kicked->id, .packet = *kicked->read_index};
+
+	if (pthread_equal(pthread_self(), test_thread))
+		queue_error_take(of, &fault);
+}
+
+/* One that waits for room when its queue stops sends no more, and what it has sent before is what it still owes. */
+static void stops_meanwhile(void **state)
+{
+	struct tutti_queue *queue = queue_with(0, 64, false, NULL);
+	struct tutti_recording *recording;
+
+	kicked = queue;
+	different(40);
+	launches[0].signal = signals[2];
+	recording = in_form(queue, 40, TUTTI_REPLAY_PLAIN);
+	assert_int_equal(replay(queue, recording), 40);
+	transport.sleep = stops_in_sleep;
+	assert_int_equal(tutti_replay(recording), -EIO); /* there is no room for the first part */
+	assert_true(*queue->write_index == 40);
+	assert_true(owed_when(queue, 39, -1));
+	assert_false(owed_when(queue, 40, -1));
+	assert_int_equal(tutti_queue_reset(queue), 0);
+	take_all(queue);
+	for (unsigned i = 0; i < 30; i++) {
+		struct tutti_launch one = a_launch(0, 0, NULL);
+
+		assert_int_equal(tutti_dispatch(queue, &one), 0);
+	}
+	assert_int_equal(tutti_replay(recording), -EIO); /* nor now for the second one */
+	assert_true(*queue->write_index == 70 + 32);
+	transport.sleep = sleep_card;
+	assert_true(owed_when(queue, 70, -1));
+	assert_true(owed_when(queue, 101, -1));
+	assert_false(owed_when(queue, 102, -1));
+	assert_int_equal(tutti_recording_destroy(recording), 0);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
 /* A queue that goes takes with it what is being recorded. */
 static void queue_goes_meanwhile(void **state)
 {
@@ -552,9 +595,9 @@ static void queue_goes_meanwhile(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    R(all_launches),	 R(changed_launches),	 R(as_the_queue_says),	R(references_are_sent_once), R(parts),
-	    R(replays_in_order), R(newest_replay),	 R(known_to_the_queue), R(gives_its_entries_back),   R(refused),
-	    R(stopped_queue),	 R(queue_goes_meanwhile)};
+	    R(all_launches),	 R(changed_launches), R(as_the_queue_says),   R(references_are_sent_once), R(parts),
+	    R(replays_in_order), R(newest_replay),    R(known_to_the_queue),  R(gives_its_entries_back),   R(refused),
+	    R(stopped_queue),	 R(stops_meanwhile),  R(queue_goes_meanwhile)};
 
 	return cmocka_run_group_tests_name("PKT-06, PKT-10, PKT-22 packets that a recording sends", tests, NULL, NULL);
 }
