@@ -160,7 +160,7 @@ int tutti_task_dispatch(struct tutti_queue *public, const struct tutti_launch *l
 	union tutti_packet packet;
 	int error;
 
-	if (!queue_live(public) || !launch || !task_call(&call, task))
+	if (!queue_live(public) || !launch || !task_call(&call, task) || task->device != queue->device)
 		return -EINVAL;
 	error = SIZED_COPY(&with, launch, tmd);
 	if (error)
@@ -174,7 +174,7 @@ int tutti_task_dispatch(struct tutti_queue *public, const struct tutti_launch *l
 	if (queue->recording)
 		return tutti_dispatch(public, &with);
 	error = tutti_launch_packet(&with, &packet.dispatch);
-	if (!error && tutti_launch_check(task->device, &with))
+	if (!error && (tutti_launch_check(task->device, &with) || !signal_take(task->device, with.signal)))
 		error = -EINVAL;
 	if (!error && queue_stopped(queue))
 		error = -EIO;

@@ -3,6 +3,7 @@
 /* What attributes of a task become in the metadata that the card reads, and which are refused (TSK-01, SYS-41). */
 #include "launch/work.h"
 #include "lock_check.h"
+#include "queue/lost.h"
 #include "rt_rig.h"
 #include "tutti/record_api.h"
 #include "tutti/tmd.h"
@@ -391,6 +392,46 @@ static void not_dispatched(void **state)
 	transport.task_cancel = NULL;
 }
 
+/* A launch names a signal of its device: it would change other memory else. The signal is owed again, even if it was given up. */
+static void signals_of_launches(void **state)
+{
+	static uint64_t words[8] __attribute__((aligned(64)));
+	struct tutti_queue *queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
+	struct tutti_task *task;
+	tutti_signal_t signal;
+
+	fake.deaf = true;
+	assert_int_equal(tutti_task_create(device, &(struct tutti_task_attributes){0}, &task), 0);
+	assert_int_equal(tutti_signal_create(device, 1, &signal), 0);
+	lost_by_failure(device, signal);
+	assert_int_equal(dispatch_with(queue, task, signal, 64), 0);
+	assert_int_equal(signal->event, 0);
+	assert_int_equal(tutti_signal_wait(device, signal, TUTTI_EQ, 0, 0, NULL), -ETIMEDOUT);
+	assert_int_equal(dispatch_with(queue, task, (tutti_signal_t)words, 64), -EINVAL);
+	assert_int_equal(tutti_signal_destroy(device, signal), 0);
+	assert_int_equal(dispatch_with(queue, task, signal, 64), -EINVAL);
+	assert_int_equal(dispatch_with(queue, task, NULL, 64), 0);
+	assert_int_equal(tutti_task_destroy(task), 0);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
+/* A task of another device is refused, since its metadata lie in memory of that device. */
+static void task_of_another_device(void **state)
+{
+	struct tutti_device *other = aligned_alloc(64, (sizeof(*other) + 63) & ~63ull);
+	struct tutti_queue *queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
+	struct tutti_task *task;
+
+	memcpy(other, device, sizeof(*other));
+	memset(&other->handle, 0, sizeof(other->handle));
+	handle_begin(&other->handle, NULL);
+	assert_int_equal(tutti_task_create(other, &(struct tutti_task_attributes){0}, &task), 0);
+	assert_int_equal(dispatch_with(queue, task, NULL, 64), -EINVAL);
+	assert_int_equal(tutti_task_destroy(task), 0);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	free(other);
+}
+
 /* Attributes carry their size: what an application of an older or newer version gives is taken, or refused with a reason. */
 static void sizes_of_attributes(void **state)
 {
@@ -434,7 +475,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {TASK(flags),	     TASK(fields), TASK(affinity), TASK(neighbours),
 					   TASK(work_queue), TASK(levels), TASK(refused),  TASK(counters),
 					   TASK(destroyed_once), TASK(no_memory), TASK(dispatched), TASK(not_dispatched),
-					   TASK(sizes_of_attributes)};
+					   TASK(sizes_of_attributes), TASK(signals_of_launches),
+					   TASK(task_of_another_device)};
 
 	return cmocka_run_group_tests_name("TSK-01, SYS-41, RES-07 attributes of tasks", tests, NULL, NULL);
 }
