@@ -109,12 +109,17 @@ static void misuse(void **state)
 }
 
 static unsigned pauses; /* of threads that wait until they may write to the file */
+static unsigned *patience; /* so many of them in a child process, where none takes time */
 
 int __real_nanosleep(const struct timespec *time, struct timespec *rest);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *rest);
 
 int __wrap_nanosleep(const struct timespec *time, struct timespec *rest)
 {
+	if (patience) {
+		++*patience;
+		return 0;
+	}
 	__atomic_fetch_add(&pauses, 1, __ATOMIC_RELAXED);
 	return __real_nanosleep(time, rest);
 }
@@ -467,6 +472,8 @@ ssize_t __wrap_write(int fd, const void *data, size_t n);
 /* A file that takes a few bytes at a time, and now and then a signal comes in between. */
 ssize_t __wrap_write(int fd, const void *data, size_t n)
 {
+	if (patience)
+		raise(SIGTERM);
 	if (!in_parts)
 		return __real_write(fd, data, n);
 	if (++writes % 3 == 0) {
@@ -523,6 +530,30 @@ static void no_file(void **state)
 	assert_null(device->trace);
 	unsetenv("TUTTI_TRACE");
 	assert_int_equal(trace_open(device), 0);
+}
+
+/* A signal in the middle of a write waits for the writer, but not for ever, as that may be the very thread it has met. */
+static void ends_while_it_writes(void **state)
+{
+	unsigned *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		signal(SIGTERM, SIG_DFL);
+		open_file();
+		record(3);
+		patience = shared;
+		trace_drain(device);
+		_exit(99);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	unlink_others();
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	assert_int_equal(*shared, 200); /* of a millisecond each */
+	munmap(shared, 4096);
 }
 
 static int refuses_to_start(struct tutti_device *of, uint32_t kinds)
@@ -586,7 +617,7 @@ int main(void)
 		TRACED(ring_is_read), TRACED(misuse), TRACED(file_holds_all), TRACED(programs_that_end),
 		TRACED(signals_of_the_program), TRACED(child_of_the_program), TRACED(one_writes),
 		TRACED(tells_what_is_missing), TRACED(written_in_parts), TRACED(no_file),
-		TRACED(no_trace), TRACED(first_and_last),
+		TRACED(no_trace), TRACED(first_and_last), TRACED(ends_while_it_writes),
 	};
 
 	return cmocka_run_group_tests_name("CGA-30, SYS-41 the trace ring and its file", tests, NULL, NULL);
