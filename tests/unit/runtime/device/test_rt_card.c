@@ -9,6 +9,7 @@
 #include "tutti/occupancy.h"
 #include "tutti/policy.h"
 #include "tutti/profile.h"
+#include "tutti/trace_api.h"
 
 static uint64_t now; /* 0: the real time */
 
@@ -154,6 +155,11 @@ static void log_text(void **state)
 	}
 	log->bytes = 32;
 	assert_int_equal(tutti_device_log(device, text, sizeof(text)), 32);
+	log->bytes = 64;
+	device->known.log.bytes--; /* the ring does not lie in the region of the card that is for it */
+	assert_int_equal(tutti_device_log(device, text, sizeof(text)), 0);
+	device->known.log.bytes++;
+	assert_int_equal(tutti_device_log(device, text, sizeof(text)), 64);
 	assert_int_equal(tutti_device_log(device, NULL, 1), 0);
 	assert_int_equal(tutti_device_log(device, text, 0), 0);
 }
@@ -305,6 +311,12 @@ static void names(void **state)
 	assert_string_equal(tutti_resource_name(TUTTI_RESOURCE_WAVES), "waves");
 	assert_string_equal(tutti_resource_name(TUTTI_RESOURCE_CTAS), "ctas");
 	assert_null(tutti_resource_name(TUTTI_RESOURCES));
+	assert_string_equal(tutti_trace_name(TUTTI_TRACE_DOORBELL), "doorbell");
+	assert_string_equal(tutti_trace_name(TUTTI_TRACE_KINDS - 1), "entry");
+	for (unsigned i = 0; i < TUTTI_TRACE_KINDS; i++)
+		for (unsigned k = 0; k < i; k++)
+			assert_string_not_equal(tutti_trace_name(i), tutti_trace_name(k));
+	assert_null(tutti_trace_name(TUTTI_TRACE_KINDS));
 }
 
 static int read_weights(const char *text, struct tutti_weights *weights)

@@ -76,6 +76,8 @@ static void all_are_woken(void **state)
 		device_list_remove(all[i]);
 }
 
+static struct handle owned; /* of a device of the parent */
+
 /* A child process has none of the devices of its parent, but may open one of its own. Return: what is wrong */
 static int in_the_child(void)
 {
@@ -92,6 +94,8 @@ static int in_the_child(void)
 	device_wake_all();
 	device_list_remove(all[1]);
 	device_wake_all();
+	if (handle_live(&owned))
+		return 5; /* the new device does not own it, though it lies in the same memory */
 	return woken[1] == 1 && !(woken[0] + woken[2]) && handle_live(&all[1]->handle) ? 0 : 4;
 }
 
@@ -110,7 +114,10 @@ static int status_of_child(int (*function)(void))
 
 static void children(void **state)
 {
+	memset(&owned, 0, sizeof(owned));
+	handle_begin(&owned, &all[1]->handle);
 	assert_int_equal(status_of_child(in_the_child), 0);
+	assert_true(handle_live(&owned));
 	for (unsigned i = 0; i < DEVICES; i++)
 		assert_true(handle_live(&all[i]->handle));
 	assert_woken(7);

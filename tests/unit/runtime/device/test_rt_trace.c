@@ -469,7 +469,7 @@ static unsigned writes;
 ssize_t __real_write(int fd, const void *data, size_t n);
 ssize_t __wrap_write(int fd, const void *data, size_t n);
 
-/* A file that takes a few bytes at a time, and now and then a signal comes in between. */
+/* A file that takes a few bytes at a time, and now and then none, with or without a signal that comes in between. */
 ssize_t __wrap_write(int fd, const void *data, size_t n)
 {
 	if (patience)
@@ -477,27 +477,18 @@ ssize_t __wrap_write(int fd, const void *data, size_t n)
 	if (!in_parts)
 		return __real_write(fd, data, n);
 	if (++writes % 3 == 0) {
-		errno = EINTR;
-		return -1;
+		errno = writes % 6 ? EINTR : EIO;
+		return writes % 6 ? -1 : 0;
 	}
 	return __real_write(fd, data, n < 7 ? n : 7);
 }
 
-/* What the file does not take at once is written later, in its order and once. */
-static void written_in_parts(void **state)
+/* The file of the newest trace, which is not the first one of this program. */
+static void slurp_other(void)
 {
 	char pattern[sizeof(path) + 2];
 	glob_t found;
 
-	in_parts = true;
-	writes = 0;
-	open_file();
-	record(300);
-	trace_kernel(device, 0x1000, "in_parts");
-	record(5);
-	trace_close(device);
-	in_parts = false;
-	assert_true(writes > 305 * sizeof(struct tutti_trace) / 7);
 	snprintf(pattern, sizeof(pattern), "%s.*", path);
 	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
 	assert_int_equal(found.gl_pathc, 1);
@@ -505,13 +496,58 @@ static void written_in_parts(void **state)
 	globfree(&found);
 	slurp();
 	unlink(path);
+}
+
+/* Where a card's SMs are is in the file if the card tells it of all of them. */
+static void places(void **state)
+{
+	const struct tutti_trace_file *head;
+
+	for (unsigned more = 0; more < 3; more++) {
+		device->known.sm_table.bytes = SMS * sizeof(struct tutti_sm_place) + more - 1;
+		open_file();
+		record(1);
+		trace_close(device);
+		slurp_other();
+		head = next_bytes(sizeof(*head));
+		assert_int_equal(head->places, more ? SMS : 0);
+		next_bytes(sizeof(device->known));
+		assert_memory_equal(next_bytes(head->places * sizeof(struct tutti_sm_place)), bar + 0x3000,
+				    head->places * sizeof(struct tutti_sm_place));
+		expect_records(more, 1);
+		assert_int_equal(file_at, file_bytes);
+	}
+}
+
+/* What the file does not take at once is written later, in its order and once. */
+static void written_in_parts(void **state)
+{
+	char name[3 * TUTTI_TRACE_NAME_PART];
+
+	memset(name, 'x', sizeof(name)); /* what is behind the end of the name is not written */
+	name[TUTTI_TRACE_NAME_PART + 1] = 0;
+	in_parts = true;
+	writes = 0;
+	open_file();
+	record(300);
+	trace_kernel(device, 0x1000, name);
+	record(5);
+	trace_close(device);
+	in_parts = false;
+	assert_true(writes > 305 * sizeof(struct tutti_trace) / 7);
+	slurp_other();
 	next_bytes(sizeof(struct tutti_trace_file));
 	assert_memory_equal(next_bytes(sizeof(device->known)), &device->known, sizeof(device->known));
 	next_bytes(SMS * sizeof(struct tutti_sm_place));
 	expect_records(0, 300);
-	expect_name(0x1000, "in_parts");
+	expect_name(0x1000, name);
 	expect_records(300, 5);
 	assert_int_equal(file_at, file_bytes);
+}
+
+static int refuses_to_start(struct tutti_device *of, uint32_t kinds)
+{
+	return -EACCES;
 }
 
 /* A file that cannot be made is an error, and nothing is recorded; without the variable there is no file. */
@@ -524,9 +560,13 @@ static void no_file(void **state)
 	setenv("TUTTI_TRACE", "", 1);
 	assert_int_equal(trace_open(device), 0);
 	assert_null(device->trace);
-	device->known.features &= ~(uint64_t)TUTTI_FEATURE_TRACE;
 	setenv("TUTTI_TRACE", "/nowhere/at/all", 1);
-	assert_int_equal(trace_open(device), 0); /* the card has no trace: the program runs without it */
+	transport.trace_start = refuses_to_start;
+	assert_int_equal(trace_open(device), 0); /* the card has a trace but does not give it, or it has none: */
+	assert_null(device->trace);
+	transport.trace_start = NULL;
+	device->known.features &= ~(uint64_t)TUTTI_FEATURE_TRACE;
+	assert_int_equal(trace_open(device), 0); /* the program runs without it */
 	assert_null(device->trace);
 	unsetenv("TUTTI_TRACE");
 	assert_int_equal(trace_open(device), 0);
@@ -554,22 +594,6 @@ static void ends_while_it_writes(void **state)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 	assert_int_equal(*shared, 200); /* of a millisecond each */
 	munmap(shared, 4096);
-}
-
-static int refuses_to_start(struct tutti_device *of, uint32_t kinds)
-{
-	return -EACCES;
-}
-
-/* A card of which the trace cannot be read, for whatever reason, is used without it. */
-static void no_trace(void **state)
-{
-	setenv("TUTTI_TRACE", "/nowhere/at/all", 1);
-	transport.trace_start = refuses_to_start;
-	assert_int_equal(trace_open(device), 0);
-	assert_null(device->trace);
-	transport.trace_start = NULL;
-	unsetenv("TUTTI_TRACE");
 }
 
 static bool looks_at_end;
@@ -617,7 +641,8 @@ int main(void)
 		TRACED(ring_is_read), TRACED(misuse), TRACED(file_holds_all), TRACED(programs_that_end),
 		TRACED(signals_of_the_program), TRACED(child_of_the_program), TRACED(one_writes),
 		TRACED(tells_what_is_missing), TRACED(written_in_parts), TRACED(no_file),
-		TRACED(no_trace), TRACED(first_and_last), TRACED(ends_while_it_writes),
+		TRACED(first_and_last), TRACED(ends_while_it_writes),
+		TRACED(places),
 	};
 
 	return cmocka_run_group_tests_name("CGA-30, SYS-41 the trace ring and its file", tests, NULL, NULL);

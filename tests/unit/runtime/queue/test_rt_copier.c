@@ -3,6 +3,7 @@
 /* Copies and fills of no queue, with the times they take, over a played card (SYS-56). */
 #include "lock_check.h"
 #include "rt_rig.h"
+#include "tutti/record_api.h"
 
 #define MANY 700u
 
@@ -293,6 +294,39 @@ static void in_a_queue(void **state)
 		tutti_signal_destroy(device, after[i]);
 }
 
+/* What is refused in a queue leaves its ring as it was: things that are none, and a queue that cannot take it now. */
+static void refused_in_a_queue(void **state)
+{
+	static uint64_t words[8] __attribute__((aligned(64)));
+	struct tutti_queue *queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
+	tutti_signal_t good = a_signal(0), foreign = (tutti_signal_t)words, after[] = {good, foreign};
+	const int errors[] = {-EBUSY, -EIO};
+
+	assert_int_equal(tutti_copy_async(NULL, to, from, 8, NULL, 0, NULL), -EINVAL);
+	assert_int_equal(tutti_fill_async(NULL, to, 1, 8, NULL, 0, NULL), -EINVAL);
+	assert_int_equal(tutti_copy_async(queue, to, from, 8, NULL, 1, NULL), -EINVAL);
+	assert_int_equal(tutti_copy_async(queue, to, from, 8, after, 2, NULL), -EINVAL);
+	assert_int_equal(tutti_copy_async(queue, to, from, 8, after, 1, foreign), -EINVAL);
+	assert_int_equal(tutti_fill_async(queue, to, 1, 8, after, 2, NULL), -EINVAL);
+	assert_int_equal(tutti_fill_async(queue, to, 1, 8, after, 1, foreign), -EINVAL);
+	assert_int_equal(tutti_record_begin(queue), 0); /* copies are not recorded */
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(tutti_copy_async(queue, to, from, 8, after, 1, good), errors[i]);
+		assert_int_equal(tutti_fill_async(queue, to, 1, 8, after, 1, good), errors[i]);
+		if (!i) {
+			struct tutti_recording *recording;
+
+			assert_int_equal(tutti_record_end(queue, &recording), 0);
+			assert_int_equal(tutti_recording_destroy(recording), 0);
+			queue_error_take(device, &(struct tutti_fault){.code = TUTTI_ERROR_PACKET,
+								       .queue = (uint16_t)queue->id});
+		}
+	}
+	assert_true(*queue->write_index == 0);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	tutti_signal_destroy(device, good);
+}
+
 static unsigned lost_signals(struct tutti_queue *queue)
 {
 	unsigned n = 0;
@@ -435,6 +469,7 @@ int main(void)
 						  T(failure_wakes),
 						  T(refused),
 						  T(in_a_queue),
+						  T(refused_in_a_queue),
 						  T(waited_for),
 						  T(withdrawn),
 						  T(no_room_in_a_stopped_queue),
