@@ -195,6 +195,41 @@ static void print_handler_prints(void **state)
 	tutti_memory_free(device, ring);
 }
 
+static struct tutti_print_ring *late_ring;
+static tutti_signal_t late_done;
+
+static void prints_in_sleep(struct tutti_device *of, uint64_t seen, uint64_t deadline)
+{
+	if (pthread_equal(pthread_self(), test_thread)) {
+		memcpy(late_ring + 1, "late", 4);
+		late_ring->head = late_ring->ready = 4;
+	}
+	sleep_card(of, seen, deadline);
+}
+
+static void ends_the_wait(void *context, const char *text, size_t bytes)
+{
+	assert_int_equal(bytes, 4);
+	tutti_signal_store(late_done, 0);
+}
+
+/* What kernels print is passed on while a thread waits, so that the ring has room for more; kernels may wait for that. */
+static void printed_during_waits(void **state)
+{
+	size_t bytes = sizeof(*late_ring) + PRINT_BYTES;
+
+	assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, bytes, (void **)&late_ring), 0);
+	assert_int_equal(print_init(device, late_ring), 0);
+	tutti_device_print_handler(device, ends_the_wait, NULL);
+	assert_int_equal(tutti_signal_create(device, 1, &late_done), 0);
+	transport.sleep = prints_in_sleep;
+	assert_int_equal(tutti_signal_wait(device, late_done, TUTTI_EQ, 0, TUTTI_WAIT_FOREVER, NULL), 0);
+	transport.sleep = sleep_card;
+	assert_int_equal(tutti_signal_destroy(device, late_done), 0);
+	print_fini(device);
+	tutti_memory_free(device, late_ring);
+}
+
 static void assert_clear(const void *memory, size_t bytes)
 {
 	const uint64_t *word = memory;
@@ -253,6 +288,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    T(copy_behind_a_fault), T(copy_before_a_fault), T(too_many_packets),     T(queue_goes_first),
 	    T(late_queue),	    T(write_combined_ring), T(print_handler_prints),
+	    T(printed_during_waits),
 	    T(memory_is_cleared),   T(shared_memory_is_cleared),
 	};
 

@@ -209,6 +209,23 @@ static void nothing_to_wait_for(void **state)
 	tutti_signal_destroy(device, done);
 }
 
+/* The card has no queue left for copies: that is an error of the first copy, and none of a later one. */
+static void no_queue_left(void **state)
+{
+	struct tutti_queue *queue[8];
+	tutti_signal_t done = a_signal(1);
+
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(tutti_queue_create(device, NULL, &queue[i]), 0);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(tutti_device_copy(device, to, from, 8, NULL, 0, done), -ENOSPC);
+	assert_int_equal(tutti_signal_load(done), 1);
+	assert_int_equal(tutti_queue_destroy(queue[3]), 0);
+	assert_int_equal(tutti_device_copy(device, to, from, 8, NULL, 0, done), 0);
+	assert_done(done);
+	tutti_signal_destroy(device, done);
+}
+
 static bool woken;
 
 /* In the thread that calls handlers: nobody else fails a copy for its dependency. */
@@ -468,6 +485,7 @@ int main(void)
 						  T(failed_dependency),
 						  T(failure_wakes),
 						  T(refused),
+						  T(no_queue_left),
 						  T(in_a_queue),
 						  T(refused_in_a_queue),
 						  T(waited_for),

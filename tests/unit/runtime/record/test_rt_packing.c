@@ -15,7 +15,7 @@
 
 #include "record/condense.h"
 
-#define MOST	   320u
+#define MOST	   360u
 #define NONE	   0xffu
 #define WHOLE	   32u	/* 16-bit units of a packet, which is what a launch without a reference takes */
 #define CANDIDATES 256u /* so many launches with different contents are tried as references */
@@ -436,7 +436,7 @@ static void as_the_model_says(void **state)
 	}
 }
 
-/* Launches of which no two have a field in common, so that each saves as much as any other. */
+/* Launches that differ in the same fields, so that each saves as much as any other. */
 static void different_launches(unsigned n)
 {
 	model.n = n;
@@ -465,7 +465,7 @@ static void only_so_many_are_tried(void **state)
 		different_launches(CANDIDATES + 6);
 		for (unsigned i = 1; i < 5; i++)
 			model.launch[i] = model.launch[0];
-		for (unsigned i = 0; i < 40; i++)
+		for (unsigned i = 0; i < 80; i++) /* which fill packets */
 			model.launch[model.n++] = model.launch[popular];
 		assert_choice();
 		assert_int_equal(model.from[0] == popular, popular < CANDIDATES + 4);
