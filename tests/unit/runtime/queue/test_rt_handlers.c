@@ -76,10 +76,17 @@ static void look(void)
 	device_poll(device);
 }
 
+static void is_here(struct told *told)
+{
+	assert_true(events_here(device));
+	assert_false(events_may_close(device)); /* no other thread would free what is left */
+}
+
 static void once_in_a_pass(void **state)
 {
 	struct told first = {.again = true}, second = {.again = true}, never = {.again = true};
 
+	first.does = is_here;
 	arm(&first, 0);
 	arm(&second, 0);
 	arm(&never, 1);
@@ -87,6 +94,8 @@ static void once_in_a_pass(void **state)
 		look();
 		assert_int_equal(first.calls, i);
 		assert_int_equal(second.calls, i);
+		assert_false(events_here(device));
+		assert_true(events_may_close(device));
 	}
 	first.again = false;
 	look();
@@ -148,6 +157,11 @@ static void conditions(void **state)
 	assert_int_equal(tutti_signal_handler(device, a_signal(0), TUTTI_EQ, 5, NULL, NULL), -EINVAL);
 	assert_int_equal(tutti_signal_handler(device, NULL, TUTTI_EQ, 5, on_signal, NULL), -EINVAL);
 	assert_int_equal(tutti_signal_handler(NULL, a_signal(0), TUTTI_EQ, 5, on_signal, NULL), -EINVAL);
+	assert_int_equal(tutti_signal_handler_remove(device, NULL, on_signal, NULL), -EINVAL);
+	assert_int_equal(tutti_signal_handler_remove(NULL, a_signal(0), on_signal, NULL), -EINVAL);
+	assert_int_equal(tutti_signal_destroy(NULL, a_signal(0)), -EINVAL);
+	assert_int_equal(tutti_signal_destroy(NULL, NULL), -EINVAL);
+	assert_int_equal(tutti_signal_destroy(device, NULL), 0);
 	assert_null(device->watches);
 }
 
@@ -502,11 +516,14 @@ static void on_drop(void *context)
 	drops++;
 }
 
-/* As tutti_device_close() does it. */
+/* As tutti_device_close() does it; the device is gone then. */
 static void closes(struct told *told)
 {
+	struct events *events = device->events;
+
 	pthread_setspecific(ends_with_thread, told);
 	events_stop(device);
+	events->device = NULL;
 }
 
 /*
@@ -543,6 +560,63 @@ static void closed_by_a_handler(void **state)
 	sem_destroy(&wakings);
 }
 
+static void death_closes(struct tutti_device *of, int error, void *context)
+{
+	deaths++;
+	closes(context);
+}
+
+/* The same for the handler of the card's death. */
+static void closed_by_a_death(void **state)
+{
+	struct told told = {0};
+
+	sem_init(&wakings, 0, 0);
+	pthread_key_create(&ends_with_thread, on_end);
+	deaths = 0;
+	assert_int_equal(tutti_device_error_handler(device, death_closes, &told), 0);
+	device->status->state = TUTTI_STATE_CRASHED;
+	while (sem_wait(&wakings))
+		;
+	assert_int_equal(deaths, 1);
+	assert_null(device->events);
+	pthread_key_delete(ends_with_thread);
+	sem_destroy(&wakings);
+}
+
+static bool sleeps_now;
+
+static void says_that_it_sleeps(struct tutti_device *of, uint64_t seen, uint64_t deadline)
+{
+	tutti_store_release(&sleeps_now, true);
+	while (sem_wait(&wakings))
+		;
+}
+
+/* Where nothing is due, a poll does not wake the thread, let alone wait for it. */
+static void polls_that_wake_nobody(void **state)
+{
+	struct tutti_queue *queue;
+
+	sem_init(&wakings, 0, 0);
+	sleeps_now = false;
+	transport.wake = wakes_one;
+	transport.sleep = says_that_it_sleeps;
+	queue = a_queue(0, false);
+	while (!tutti_load_acquire(&sleeps_now))
+		sched_yield();
+	transport.wake = counts_wakes;
+	wakes = 0;
+	assert_int_equal(tutti_queue_poll(queue), 0);
+	assert_int_equal(wakes, 0);
+	transport.wake = wakes_one;
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	events_stop(device);
+	transport.wake = counts_wakes;
+	transport.sleep = sleep_card;
+	sem_destroy(&wakings);
+}
+
 #define DETERMINISTIC(f) cmocka_unit_test_setup_teardown(f, open_deterministic, close_fake)
 #define THREADED(f) cmocka_unit_test_setup_teardown(f, open_threaded, close_fake)
 
@@ -552,7 +626,8 @@ int main(void)
 	    DETERMINISTIC(once_in_a_pass),	 DETERMINISTIC(given_up),		 DETERMINISTIC(death),
 	    DETERMINISTIC(removed_by_handlers), DETERMINISTIC(files_are_not_given_up), THREADED(removing_waits),
 	    THREADED(replacing_waits),		 THREADED(looks_often_enough),	       THREADED(woken_for_everything),
-	    DETERMINISTIC(none_yet),		 DETERMINISTIC(conditions),	       THREADED(closed_by_a_handler)};
+	    DETERMINISTIC(none_yet),		 DETERMINISTIC(conditions),	       THREADED(closed_by_a_handler),
+	    THREADED(closed_by_a_death),	 THREADED(polls_that_wake_nobody)};
 
 	return cmocka_run_group_tests_name("SYS-56 handlers over a played card", tests, NULL, NULL);
 }

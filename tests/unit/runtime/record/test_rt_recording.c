@@ -461,6 +461,29 @@ static void gives_its_entries_back(void **state)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
+/* When the queue has gone, another one may lie where it was. Nothing of the recording is sent there. */
+static void never_to_another_queue(void **state)
+{
+	for (enum tutti_replay_form form = TUTTI_REPLAY_CONDENSED; form <= TUTTI_REPLAY_PLAIN; form++) {
+		struct tutti_queue *queue = queue_with(0, 64, false, NULL), *gone = queue;
+		struct tutti_recording *recording;
+
+		different(3);
+		recording = in_form(queue, 3, form);
+		replay(queue, recording);
+		do {
+			assert_int_equal(tutti_queue_destroy(queue), 0);
+			queue = queue_with(0, 64, false, NULL);
+		} while (queue != gone);
+		assert_int_equal(tutti_replay(recording), -EINVAL);
+		assert_int_equal(tutti_recording_set_kernarg(recording, 0, NULL), 0);
+		assert_int_equal(tutti_replay(recording), -EINVAL);
+		assert_true(*queue->write_index == 0);
+		assert_int_equal(tutti_recording_destroy(recording), 0);
+		assert_int_equal(tutti_queue_destroy(queue), 0);
+	}
+}
+
 /* ---- what is refused ---- */
 
 static void refused(void **state)
@@ -597,7 +620,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 	    R(all_launches),	 R(changed_launches), R(as_the_queue_says),   R(references_are_sent_once), R(parts),
 	    R(replays_in_order), R(newest_replay),    R(known_to_the_queue),  R(gives_its_entries_back),   R(refused),
-	    R(stopped_queue),	 R(stops_meanwhile),  R(queue_goes_meanwhile)};
+	    R(stopped_queue),	 R(never_to_another_queue), R(stops_meanwhile),  R(queue_goes_meanwhile)};
 
 	return cmocka_run_group_tests_name("PKT-06, PKT-10, PKT-22 packets that a recording sends", tests, NULL, NULL);
 }
