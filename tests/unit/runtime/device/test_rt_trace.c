@@ -1,59 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock,--wrap=nanosleep,--wrap=write */
 /* The trace ring and the file it is written to, over a card whose records the test itself writes (CGA-30, SYS-41). */
-#include <fcntl.h>
 #include <glob.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
-#include "device/trace.h"
 #include "lock_check.h"
-#include "rt_rig.h"
+#include "trace_rig.h"
 
-#define RING 512u
-#define SMS  3u
-
-static struct tutti_trace *ring;
-static uint64_t made; /* records so far */
-static char path[] = "/tmp/tutti-trace-XXXXXX";
-
-static int open_traced(void **state)
-{
-	int error = open_fake(state);
-
-	transport.traces = true;
-	device->known.features |= TUTTI_FEATURE_TRACE;
-	device->known.trace.offset = 0xc000;
-	device->known.trace.bytes = RING * sizeof(*ring);
-	device->known.sms = SMS;
-	device->known.sm_table.offset = 0x3000;
-	device->known.sm_table.bytes = SMS * sizeof(struct tutti_sm_place);
-	memset(bar + 0x3000, 0x77, SMS * sizeof(struct tutti_sm_place));
-	ring = (void *)(bar + 0xc000);
-	made = 0;
-	return error;
-}
-
-/* As the card does: what the reader has left no room for is counted only. */
-static void record(unsigned n)
-{
-	for (; n--; made++) {
-		uint64_t tail = device->status->trace_tail;
-
-		if (!device->control->trace_enable)
-			continue;
-		if (tail - device->control->trace_head == RING) {
-			device->status->trace_lost++;
-			continue;
-		}
-		ring[tail % RING] = (struct tutti_trace){.kind = TUTTI_TRACE_RUN, .packet = made};
-		device->status->trace_tail++;
-	}
-}
 
 static void ring_is_read(void **state)
 {
@@ -83,6 +39,8 @@ static void ring_is_read(void **state)
 	assert_int_equal(tutti_trace_stop(device), 0);
 	record(5);
 	assert_int_equal(tutti_trace_read(device, records, RING, NULL), 0);
+	device->status->trace_tail += 2 * RING; /* more than the card can have */
+	assert_int_equal(tutti_trace_read(device, records, RING + 1, NULL), RING);
 }
 
 static void misuse(void **state)
@@ -109,50 +67,14 @@ static void misuse(void **state)
 }
 
 static unsigned pauses; /* of threads that wait until they may write to the file */
-static unsigned *patience; /* so many of them in a child process, where none takes time */
 
 int __real_nanosleep(const struct timespec *time, struct timespec *rest);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *rest);
 
 int __wrap_nanosleep(const struct timespec *time, struct timespec *rest)
 {
-	if (patience) {
-		++*patience;
-		return 0;
-	}
 	__atomic_fetch_add(&pauses, 1, __ATOMIC_RELAXED);
 	return __real_nanosleep(time, rest);
-}
-
-static uint8_t file[1 << 20];
-static size_t file_bytes, file_at;
-
-static void slurp(void)
-{
-	int fd = open(path, O_RDONLY);
-	ssize_t n = read(fd, file, sizeof(file));
-
-	assert_true(fd >= 0 && n > 0 && n < (ssize_t)sizeof(file));
-	close(fd);
-	file_bytes = (size_t)n;
-	file_at = 0;
-}
-
-static const void *next_bytes(size_t n)
-{
-	file_at += n;
-	assert_true(file_at <= file_bytes);
-	return file + file_at - n;
-}
-
-static void expect_records(uint64_t first, unsigned n)
-{
-	struct tutti_trace r;
-
-	for (unsigned i = 0; i < n; i++) {
-		memcpy(&r, next_bytes(sizeof(r)), sizeof(r));
-		assert_int_equal(r.packet, first + i);
-	}
 }
 
 static void expect_name(uint64_t entry, const char *name)
@@ -220,150 +142,6 @@ static void file_holds_all(void **state)
 	unlink(path);
 }
 
-static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
-#define ENDS (sizeof(ends) / sizeof(ends[0]))
-static char child_path[sizeof(path) + 8];
-
-static void open_file(void)
-{
-	setenv("TUTTI_TRACE", path, 1);
-	assert_int_equal(trace_open(device), 0);
-	unsetenv("TUTTI_TRACE");
-}
-
-/* A program that traces and then ends by a signal, or by exit() if that is 0. Return: how it has ended. */
-static int ends_by(int signal_of)
-{
-	int status;
-	pid_t pid;
-
-	fflush(stdout);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid) {
-		for (unsigned i = 0; i < ENDS; i++)
-			signal(ends[i], SIG_DFL);
-		open_file();
-		record(RING + 3);
-		if (!signal_of)
-			exit(0);
-		raise(signal_of);
-		_exit(99);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return status;
-}
-
-static void expect_whole_file(void)
-{
-	const struct tutti_trace_file *head;
-
-	assert_int_equal(rename(child_path, path), 0);
-	slurp();
-	unlink(path);
-	head = next_bytes(sizeof(*head));
-	assert_int_equal(head->lost, 3);
-	next_bytes(sizeof(device->known) + SMS * sizeof(struct tutti_sm_place));
-	expect_records(0, RING);
-	assert_int_equal(file_at, file_bytes);
-}
-
-/* What has been recorded is in the file, however the program ends; it ends as it would have done. */
-static void programs_that_end(void **state)
-{
-	struct rlimit none = { 0 }, cores;
-
-	getrlimit(RLIMIT_CORE, &cores);
-	none.rlim_max = cores.rlim_max;
-	setrlimit(RLIMIT_CORE, &none);
-	snprintf(child_path, sizeof(child_path), "%s.1", path); /* the second trace of this program */
-	for (unsigned i = 0; i < ENDS; i++) {
-		int status = ends_by(ends[i]);
-
-		assert_true(WIFSIGNALED(status));
-		assert_int_equal(WTERMSIG(status), ends[i]);
-		expect_whole_file();
-	}
-	assert_true(WIFEXITED(ends_by(0)));
-	expect_whole_file();
-	setrlimit(RLIMIT_CORE, &cores);
-}
-
-static void own_handler(int signal)
-{
-}
-
-static void assert_handler(int signal, void (*handler)(int))
-{
-	struct sigaction now;
-
-	assert_int_equal(sigaction(signal, NULL, &now), 0);
-	assert_ptr_equal(now.sa_handler, handler);
-}
-
-/* Signals that the program handles or ignores are left to it; the others are as before when the last trace is closed. */
-static void signals_of_the_program(void **state)
-{
-	struct tutti_device *second = aligned_alloc(64, (sizeof(*second) + 63) & ~63ull);
-	struct sigaction caught;
-
-	signal(SIGHUP, own_handler);
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_DFL);
-	open_file();
-	memcpy(second, device, sizeof(*second));
-	second->trace = NULL;
-	setenv("TUTTI_TRACE", path, 1);
-	assert_int_equal(trace_open(second), 0);
-	unsetenv("TUTTI_TRACE");
-	assert_handler(SIGHUP, own_handler);
-	assert_handler(SIGINT, SIG_IGN);
-	assert_int_equal(sigaction(SIGTERM, NULL, &caught), 0);
-	assert_ptr_not_equal(caught.sa_handler, SIG_DFL);
-	assert_true(caught.sa_flags & (int)SA_RESETHAND);
-	trace_close(device); /* the older one: it is the last in the list */
-	assert_handler(SIGTERM, caught.sa_handler);
-	trace_close(second);
-	assert_handler(SIGTERM, SIG_DFL);
-	assert_handler(SIGHUP, own_handler);
-	signal(SIGHUP, SIG_DFL);
-	signal(SIGINT, SIG_DFL);
-	for (unsigned i = 1; i <= 2; i++) {
-		snprintf(child_path, sizeof(child_path), "%s.%u", path, i);
-		assert_int_equal(unlink(child_path), 0);
-	}
-	free(second);
-}
-
-/* A child process has a copy of the trace, which it leaves alone. */
-static void child_of_the_program(void **state)
-{
-	int status;
-	pid_t pid;
-
-	signal(SIGTERM, SIG_DFL);
-	open_file();
-	snprintf(child_path, sizeof(child_path), "%s.3", path);
-	record(5);
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		raise(SIGTERM);
-		_exit(99);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
-	record(RING);
-	trace_close(device);
-	assert_int_equal(rename(child_path, path), 0);
-	slurp();
-	unlink(path);
-	assert_int_equal(((const struct tutti_trace_file *)next_bytes(sizeof(struct tutti_trace_file)))->lost, 5);
-	next_bytes(sizeof(device->known) + SMS * sizeof(struct tutti_sm_place));
-	expect_records(0, RING);
-	assert_int_equal(file_at, file_bytes);
-}
-
 /* What is said while a trace of @records is written to a file that may have @most bytes. */
 static const char *said_of(unsigned records, rlim_t most)
 {
@@ -389,15 +167,6 @@ static const char *said_of(unsigned records, rlim_t most)
 	said[fread(said, 1, sizeof(said) - 1, log)] = 0;
 	fclose(log);
 	return said;
-}
-
-/* The files of all traces of this program but the first. */
-static void unlink_others(void)
-{
-	for (unsigned i = 1; i < 16; i++) {
-		snprintf(child_path, sizeof(child_path), "%s.%u", path, i);
-		unlink(child_path);
-	}
 }
 
 /* What is not in the file is told when it is closed: records that were dropped, and errors of the file system. */
@@ -435,7 +204,7 @@ static void one_writes(void **state)
 	pthread_t writer, reader;
 	int fd;
 
-	snprintf(child_path, sizeof(child_path), "%s.4", path);
+	snprintf(child_path, sizeof(child_path), "%s.1", path);
 	assert_int_equal(mkfifo(child_path, 0600), 0);
 	fd = open(child_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	assert_true(fd >= 0);
@@ -472,8 +241,6 @@ ssize_t __wrap_write(int fd, const void *data, size_t n);
 /* A file that takes a few bytes at a time, and now and then none, with or without a signal that comes in between. */
 ssize_t __wrap_write(int fd, const void *data, size_t n)
 {
-	if (patience)
-		raise(SIGTERM);
 	if (!in_parts)
 		return __real_write(fd, data, n);
 	if (++writes % 3 == 0) {
@@ -572,76 +339,13 @@ static void no_file(void **state)
 	assert_int_equal(trace_open(device), 0);
 }
 
-/* A signal in the middle of a write waits for the writer, but not for ever, as that may be the very thread it has met. */
-static void ends_while_it_writes(void **state)
-{
-	unsigned *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int status;
-	pid_t pid;
-
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		signal(SIGTERM, SIG_DFL);
-		open_file();
-		record(3);
-		patience = shared;
-		trace_drain(device);
-		_exit(99);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	unlink_others();
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
-	assert_int_equal(*shared, 200); /* of a millisecond each */
-	munmap(shared, 4096);
-}
-
-static bool looks_at_end;
-
-/* The last destructor of the program: the library may have been unloaded by now. */
-__attribute__((destructor(101))) static void at_the_end(void)
-{
-	struct sigaction now;
-
-	if (looks_at_end && (sigaction(SIGTERM, NULL, &now) || now.sa_handler != SIG_DFL))
-		_exit(3);
-}
-
-/*
- * A program without standard input may get number 0 for the file. Signals that come after the library has written all that
- * there was, at the end of the program, are not handled by it any more.
- */
-static void first_and_last(void **state)
-{
-	int status;
-	pid_t pid;
-
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		close(STDIN_FILENO);
-		signal(SIGTERM, SIG_DFL);
-		setenv("TUTTI_TRACE", path, 1);
-		if (trace_open(device) || !device->trace || fcntl(STDIN_FILENO, F_GETFD) < 0)
-			_exit(2);
-		looks_at_end = true;
-		exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	unlink_others();
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), 0);
-}
-
 #define TRACED(f) cmocka_unit_test_setup_teardown(f, open_traced, close_fake)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TRACED(ring_is_read), TRACED(misuse), TRACED(file_holds_all), TRACED(programs_that_end),
-		TRACED(signals_of_the_program), TRACED(child_of_the_program), TRACED(one_writes),
+		TRACED(ring_is_read), TRACED(misuse), TRACED(file_holds_all), TRACED(one_writes),
 		TRACED(tells_what_is_missing), TRACED(written_in_parts), TRACED(no_file),
-		TRACED(first_and_last), TRACED(ends_while_it_writes),
 		TRACED(places),
 	};
 

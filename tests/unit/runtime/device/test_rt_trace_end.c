@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock,--wrap=nanosleep,--wrap=write */
+/* Programs that trace and end, or have children: what they have recorded is in their files (CGA-30, SYS-41). */
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "lock_check.h"
+#include "trace_rig.h"
+
+static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
+#define ENDS (sizeof(ends) / sizeof(ends[0]))
+
+/* A program that traces and then ends by a signal, or by exit() if that is 0. Return: how it has ended. */
+static int ends_by(int signal_of)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		for (unsigned i = 0; i < ENDS; i++)
+			signal(ends[i], SIG_DFL);
+		open_file();
+		record(RING + 3);
+		if (!signal_of)
+			exit(0);
+		raise(signal_of);
+		_exit(99);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static void expect_whole_file(void)
+{
+	const struct tutti_trace_file *head;
+
+	assert_int_equal(rename(child_path, path), 0);
+	slurp();
+	unlink(path);
+	head = next_bytes(sizeof(*head));
+	assert_int_equal(head->lost, 3);
+	next_bytes(sizeof(device->known) + SMS * sizeof(struct tutti_sm_place));
+	expect_records(0, RING);
+	assert_int_equal(file_at, file_bytes);
+}
+
+/* What has been recorded is in the file, however the program ends; it ends as it would have done. */
+static void programs_that_end(void **state)
+{
+	struct rlimit none = { 0 }, cores;
+
+	getrlimit(RLIMIT_CORE, &cores);
+	none.rlim_max = cores.rlim_max;
+	setrlimit(RLIMIT_CORE, &none);
+	snprintf(child_path, sizeof(child_path), "%s.1", path); /* the second trace of this program */
+	for (unsigned i = 0; i < ENDS; i++) {
+		int status = ends_by(ends[i]);
+
+		assert_true(WIFSIGNALED(status));
+		assert_int_equal(WTERMSIG(status), ends[i]);
+		expect_whole_file();
+	}
+	assert_true(WIFEXITED(ends_by(0)));
+	expect_whole_file();
+	setrlimit(RLIMIT_CORE, &cores);
+}
+
+/* Of all devices: each file says what has been dropped since it was opened. */
+static void all_files(void **state)
+{
+	struct tutti_device *second = aligned_alloc(64, (sizeof(*second) + 63) & ~63ull);
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		signal(SIGTERM, SIG_DFL);
+		setenv("TUTTI_TRACE", path, 1);
+		memcpy(second, device, sizeof(*second));
+		if (trace_open(device) || trace_open(second))
+			_exit(99);
+		record(RING + 3);
+		raise(SIGTERM);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	for (unsigned i = 1; i <= 2; i++) {
+		snprintf(child_path, sizeof(child_path), "%s.%u", path, i);
+		assert_int_equal(rename(child_path, path), 0);
+		slurp();
+		unlink(path);
+		assert_int_equal(((const struct tutti_trace_file *)next_bytes(sizeof(struct tutti_trace_file)))->lost, 3);
+	}
+	free(second);
+}
+
+static void own_handler(int signal)
+{
+}
+
+static void assert_handler(int signal, void (*handler)(int))
+{
+	struct sigaction now;
+
+	assert_int_equal(sigaction(signal, NULL, &now), 0);
+	assert_ptr_equal(now.sa_handler, handler);
+}
+
+/* Signals that the program handles or ignores are left to it; the others are as before when the last trace is closed. */
+static void signals_of_the_program(void **state)
+{
+	struct tutti_device *second = aligned_alloc(64, (sizeof(*second) + 63) & ~63ull);
+	struct sigaction caught;
+
+	signal(SIGHUP, own_handler);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_DFL);
+	open_file();
+	memcpy(second, device, sizeof(*second));
+	second->trace = NULL;
+	setenv("TUTTI_TRACE", path, 1);
+	assert_int_equal(trace_open(second), 0);
+	unsetenv("TUTTI_TRACE");
+	assert_handler(SIGHUP, own_handler);
+	assert_handler(SIGINT, SIG_IGN);
+	assert_int_equal(sigaction(SIGTERM, NULL, &caught), 0);
+	assert_ptr_not_equal(caught.sa_handler, SIG_DFL);
+	assert_true(caught.sa_flags & (int)SA_RESETHAND);
+	trace_close(device); /* the older one: it is the last in the list */
+	assert_handler(SIGTERM, caught.sa_handler);
+	trace_close(second);
+	assert_handler(SIGTERM, SIG_DFL);
+	assert_handler(SIGHUP, own_handler);
+	signal(SIGHUP, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	for (unsigned i = 1; i <= 2; i++) {
+		snprintf(child_path, sizeof(child_path), "%s.%u", path, i);
+		assert_int_equal(unlink(child_path), 0);
+	}
+	free(second);
+}
+
+/* A child process has a copy of the trace, which it leaves alone. */
+static void child_of_the_program(void **state)
+{
+	int status;
+	pid_t pid;
+
+	signal(SIGTERM, SIG_DFL);
+	open_file();
+	snprintf(child_path, sizeof(child_path), "%s.3", path);
+	record(5);
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		raise(SIGTERM);
+		_exit(99);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	record(RING);
+	trace_close(device);
+	assert_int_equal(rename(child_path, path), 0);
+	slurp();
+	unlink(path);
+	assert_int_equal(((const struct tutti_trace_file *)next_bytes(sizeof(struct tutti_trace_file)))->lost, 5);
+	next_bytes(sizeof(device->known) + SMS * sizeof(struct tutti_sm_place));
+	expect_records(0, RING);
+	assert_int_equal(file_at, file_bytes);
+}
+
+static unsigned *patience; /* how often a child process has paused, where that takes no time */
+
+int __real_nanosleep(const struct timespec *time, struct timespec *rest);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *rest);
+
+int __wrap_nanosleep(const struct timespec *time, struct timespec *rest)
+{
+	if (!patience)
+		return __real_nanosleep(time, rest);
+	++*patience;
+	return 0;
+}
+
+ssize_t __real_write(int fd, const void *data, size_t n);
+ssize_t __wrap_write(int fd, const void *data, size_t n);
+
+ssize_t __wrap_write(int fd, const void *data, size_t n)
+{
+	if (patience)
+		raise(SIGTERM);
+	return __real_write(fd, data, n);
+}
+
+/* A signal in the middle of a write waits for the writer, but not for ever, as that may be the very thread it has met. */
+static void ends_while_it_writes(void **state)
+{
+	unsigned *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		signal(SIGTERM, SIG_DFL);
+		open_file();
+		record(3);
+		patience = shared;
+		trace_drain(device);
+		_exit(99);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	unlink_others();
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	assert_int_equal(*shared, 200); /* of a millisecond each */
+	munmap(shared, 4096);
+}
+
+static bool looks_at_end;
+
+/* The last destructor of the program: the library may have been unloaded by now. */
+__attribute__((destructor(101))) static void at_the_end(void)
+{
+	struct sigaction now;
+
+	if (looks_at_end && (sigaction(SIGTERM, NULL, &now) || now.sa_handler != SIG_DFL))
+		_exit(3);
+}
+
+/*
+ * A program without standard input may get number 0 for the file. Signals that come after the library has written all that
+ * there was, at the end of the program, are not handled by it any more.
+ */
+static void first_and_last(void **state)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		close(STDIN_FILENO);
+		signal(SIGTERM, SIG_DFL);
+		setenv("TUTTI_TRACE", path, 1);
+		if (trace_open(device) || !device->trace || fcntl(STDIN_FILENO, F_GETFD) < 0)
+			_exit(2);
+		looks_at_end = true;
+		exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	unlink_others();
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* A first trace, so that those of the tests are numbered. */
+static int trace_once(void **state)
+{
+	int error;
+
+	close(mkstemp(path));
+	error = open_traced(state);
+	open_file();
+	trace_close(device);
+	unlink(path);
+	return error || close_fake(state);
+}
+
+#define TRACED(f) cmocka_unit_test_setup_teardown(f, open_traced, close_fake)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TRACED(programs_that_end),    TRACED(all_files),	    TRACED(signals_of_the_program),
+		TRACED(child_of_the_program), TRACED(ends_while_it_writes), TRACED(first_and_last),
+	};
+
+	return cmocka_run_group_tests_name("CGA-30, SYS-41 traces of programs that end", tests, trace_once, NULL);
+}
