@@ -477,10 +477,14 @@ static void wakes_one(struct tutti_device *of)
 	sem_post(&wakings);
 }
 
+/* Nobody wakes a thread for a card that is known to be dead, so it does not sleep long. */
 static void sleeps_until_woken(struct tutti_device *of, uint64_t seen, uint64_t deadline)
 {
-	while (sem_wait(&wakings))
-		;
+	if (tutti_load_relaxed(&of->dead))
+		sleep_card(of, seen, deadline);
+	else
+		while (sem_wait(&wakings))
+			;
 }
 
 /* On a card that never interrupts, the thread is woken for whatever concerns it, and for the end. */
