@@ -10,38 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "code/elf_object.h"
-
-/* In a block of its own size, so that a sanitizer sees the first byte too many. */
-static int check(const char **message)
-{
-	struct elf_object elf;
-	uint8_t *copy = malloc(bytes ? bytes : 1);
-	const char *ignored;
-	int error, unlinked;
-
-	memcpy(copy, &o, bytes);
-	error = elf_open_with(&elf, copy, bytes, TUTTI_CONTRACT_VERSION, NULL, 0, message);
-	if (!error) {
-		for (size_t i = 0; i < elf.relocations; i++) {
-			const struct elf_segment *s = elf_segment_of(&elf, elf.relocation[i].address, 8);
-
-			assert_non_null(s);
-			assert_true(elf.relocation[i].address + 8 <= elf.image_bytes);
-		}
-		for (unsigned i = 0; i < elf.segments; i++) {
-			assert_true(elf.segment[i].offset + elf.segment[i].file_bytes <= bytes);
-			assert_true(elf.segment[i].address + elf.segment[i].memory_bytes <= elf.image_bytes);
-		}
-		elf_close(&elf);
-	}
-	/* Who does not load it refuses the same, but for what is undefined. */
-	unlinked = elf_open(&elf, copy, bytes, TUTTI_CONTRACT_VERSION, &ignored);
-	assert_true(error ? unlinked == 0 || unlinked == -ENOEXEC : unlinked == 0);
-	elf_close(&elf);
-	free(copy);
-	return error;
-}
+#include "code/elf_verdict.h"
 
 static void good_one(void **state)
 {
@@ -54,17 +23,6 @@ static void good_one(void **state)
 	o.rela[1].r_offset = AT(kd) + 64;
 	assert_int_equal(check(&message), 0);
 }
-
-#define DEFECT(statement, text)                                                                              \
-	do {                                                                                                 \
-		const char *m = NULL;                                                                        \
-		good();                                                                                      \
-		assert_int_equal(check(&m), 0);                                                              \
-		statement;                                                                                   \
-		assert_int_equal(check(&m), -ENOEXEC);                                                       \
-		if (!strstr(m, text))                                                                        \
-			fail_msg("%s: said '%s'", #statement, m);                                            \
-	} while (0)
 
 static void one_defect_each(void **state)
 {

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Symbols, descriptors and relocations of a code object: what is just good enough, what is wrong one step further, and
+ * what is loaded of them (SYS-07, REL-01).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "code/elf_verdict.h"
+
+#define DATA 0x20000u
+#define DATA_BYTES 5000u /* in memory */
+
+/* ---- symbols ---- */
+
+/* Names lie inside the table, which ends with the end of a name; symbol 0 has none. */
+static void names(void **state)
+{
+	static const char table[] = "the symbol names are not a string table inside the file",
+			  outside[] = "a symbol's name is outside the string table";
+
+	GOOD(o.sym[2].st_name = sizeof(o.names) - 1);
+	BAD(o.sym[2].st_name = sizeof(o.names), outside);
+	BAD(o.sym[4].st_name = UINT32_MAX, outside);
+	GOOD((o.sym[0].st_name = UINT32_MAX, o.sym[0].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT)));
+	BAD(o.s[2].sh_size = 0, table);
+	BAD(o.s[2].sh_type = SHT_PROGBITS, table);
+	BAD(o.s[2].sh_offset = bytes - sizeof(o.names) + 1, table);
+	BAD((o.s[2].sh_offset = bytes - 1, ((uint8_t *)&o)[bytes - 1] = 1), table);
+	BAD(o.names[sizeof(o.names) - 1] = 'x', table);
+	BAD(o.s[1].sh_link = o.h.e_shnum, "the symbol table has no names");
+	GOOD((o.sym[4].st_name = sizeof(o.names) - 3, memcpy(o.names + sizeof(o.names) - 3, "ab", 2)));
+}
+
+/* As many symbols as the table holds in full. */
+static void number_of_symbols(void **state)
+{
+	for (size_t size = sizeof(o.sym) - sizeof(*o.sym); size <= sizeof(o.sym); size++) {
+		good();
+		o.sym[4].st_name = UINT32_MAX;
+		o.s[1].sh_size = size;
+		if (size == sizeof(o.sym)) {
+			assert_bad("a symbol's name is outside the string table");
+			continue;
+		}
+		assert_good();
+		assert_int_equal(elf.symbol_count, 4);
+	}
+}
+
+/* The full table is preferred wherever it stands, and of two others the first one. Each has its kernels, or none. */
+static void two_tables(void **state)
+{
+	for (unsigned i = 0; i < 8; i++) {
+		bool full_first = i & 1, full_second = i & 2, kernel_in_first = i & 4;
+
+		good();
+		o.s[0] = o.s[1];
+		o.s[0].sh_type = full_first ? SHT_SYMTAB : SHT_DYNSYM;
+		o.s[1].sh_type = full_second ? SHT_SYMTAB : SHT_DYNSYM;
+		o.s[kernel_in_first ? 1 : 0].sh_size = sizeof(*o.sym); /* only symbol 0 */
+		o.s[3].sh_link = kernel_in_first ? 0 : 1;
+		if (full_first && full_second)
+			continue; /* which no linker makes */
+		if (full_second != kernel_in_first)
+			assert_good();
+		else
+			assert_bad("no kernel in it");
+	}
+}
+
+/* A kernel is an object that is defined here, of which something stands before ".kd". */
+static void what_is_a_kernel(void **state)
+{
+	static const struct {
+		const char *name;
+		bool is;
+	} rows[] = {{"f.kd", true}, {".kd", false}, {"kd", false}, {"", false}, {"f.kd2", false}, {"f.k", false},
+		    {"f.kD", false}, {"f_kd", false}, {"f.kd.kd", true}, {"f", false}};
+	size_t length;
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		Elf64_Sym symbol = {.st_info = ELF64_ST_INFO(STB_LOCAL, STT_OBJECT), .st_shndx = 1};
+
+		good();
+		o.sym[1].st_name = 30;
+		strcpy(o.names + 30, rows[i].name);
+		if (rows[i].is)
+			assert_good();
+		else
+			assert_bad("no kernel in it");
+		length = 99;
+		assert_int_equal(elf_is_kernel(&symbol, rows[i].name, &length), rows[i].is);
+		assert_int_equal(length, rows[i].is ? strlen(rows[i].name) - 3 : 99);
+		symbol.st_shndx = SHN_UNDEF;
+		assert_false(elf_is_kernel(&symbol, rows[i].name, &length));
+		symbol = (Elf64_Sym){.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1};
+		assert_false(elf_is_kernel(&symbol, rows[i].name, &length));
+	}
+	BAD(o.sym[1].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), "no kernel in it");
+	BAD((o.sym[1].st_info = ELF64_ST_INFO(STB_WEAK, STT_OBJECT), o.sym[1].st_shndx = SHN_UNDEF), "no kernel in it");
+}
+
+/* ---- descriptors ---- */
+
+static void needs(void **state)
+{
+	static const char text[] = "a kernel descriptor has impossible needs", unknown[] = "a kernel descriptor has unknown flags";
+
+	for (unsigned align = 0; align <= 1 << 15; align++) {
+		if (align & (align - 1) && align % 1024 && align > 64)
+			continue; /* most of what is no power of two */
+		if (align >= 16 && align <= 4096 && !(align & (align - 1)))
+			GOOD(o.kd.kernarg_align = align);
+		else
+			BAD(o.kd.kernarg_align = align, text);
+	}
+	GOOD(o.kd.barriers = 16);
+	for (unsigned bit = 0; bit < 16; bit++)
+		if (1u << bit & TUTTI_KERNEL_FLAGS)
+			GOOD(o.kd.flags = (uint16_t)(1u << bit));
+		else
+			BAD(o.kd.flags = (uint16_t)(1u << bit), unknown);
+	BAD(o.kd.pad0 = 1, unknown);
+	for (unsigned kind = TUTTI_CGA_CPC; kind <= TUTTI_CGA_GPU; kind++)
+		GOOD((o.kd.cga_kind = (uint8_t)kind, o.kd.cga[0] = 1, o.kd.cga[1] = 2, o.kd.cga[2] = 3));
+	BAD((o.kd.cga_kind = TUTTI_CGA_GPU + 1, o.kd.cga[0] = o.kd.cga[1] = o.kd.cga[2] = 1), unknown);
+	for (unsigned i = 0; i < 3; i++) /* without a kind, what is no extent is no CGA */
+		GOOD((o.kd.cga[0] = o.kd.cga[1] = o.kd.cga[2] = 2, o.kd.cga[i] = 0));
+	BAD(o.kd.version = 0, "a kernel descriptor has a wrong magic or version");
+}
+
+/* It lies in what the file holds of a segment, up to its last byte, at a multiple of its size. */
+static void places_of_descriptors(void **state)
+{
+	static const char text[] = "a kernel descriptor is not in a loaded segment",
+			  size[] = "a kernel descriptor has a wrong size or alignment";
+
+	GOOD(o.p[0].p_filesz = AT(kd) + 64);
+	GOOD(o.p[0].p_filesz = o.p[0].p_memsz = AT(kd) + 64);
+	BAD(o.p[0].p_filesz = AT(kd) + 63, text);
+	BAD(o.p[0].p_filesz = o.p[0].p_memsz = AT(kd) + 63, text);
+	for (unsigned bit = 0; bit < 6; bit++)
+		BAD(o.sym[1].st_value ^= 1u << bit, size);
+	BAD(o.sym[1].st_size = 63, size);
+	BAD(o.sym[1].st_size = 65, size);
+	BAD(o.sym[1].st_value += 64, "a kernel descriptor has a wrong magic or version");
+}
+
+/* Kernels begin with any two bytes of executable code, up to the last ones. */
+static void entries(void **state)
+{
+	static const char text[] = "a kernel's entry is not in executable code";
+	static const struct {
+		int64_t entry;
+		bool good;
+	} rows[] = {{0x10000, true},  {0x10002, true},	{0x10ffe, true},  {0x10fff, false}, {0x11000, false},
+		    {0xfffe, false},  {0x10001, false}, {DATA, false},	  {0, false},	    {-2, false}};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		good();
+		o.kd.entry_offset = rows[i].entry - (int64_t)AT(kd);
+		if (rows[i].good)
+			assert_good();
+		else
+			assert_bad(text);
+	}
+	BAD((o.p[1].p_filesz = o.p[1].p_memsz = 1), text);
+	GOOD((o.p[1].p_filesz = o.p[1].p_memsz = 2));
+}
+
+/* ---- relocations ---- */
+
+static void assert_relocation(unsigned i, uint64_t address, uint64_t value)
+{
+	assert_true(i < elf.relocations);
+	assert_true(elf.relocation[i].address == address && elf.relocation[i].value == value);
+	assert_false(elf.relocation[i].absolute);
+}
+
+static void open_good(void)
+{
+	const char *message = NULL;
+
+	assert_good();
+	assert_int_equal(elf_open_with(&elf, &o, bytes, TUTTI_CONTRACT_VERSION, NULL, 0, &message), 0);
+}
+
+/* What the loader is told: each place, with the value that belongs there, in the order of the file. */
+static void values(void **state)
+{
+	good();
+	o.rela[0] = (Elf64_Rela){DATA + DATA_BYTES - 8, ELF64_R_INFO(0, R_RISCV_RELATIVE), -1};
+	open_good();
+	assert_int_equal(elf.relocations, 2);
+	assert_relocation(0, DATA + DATA_BYTES - 8, UINT64_MAX);
+	assert_relocation(1, DATA + 16, DATA + 8 + 4);
+	elf_close(&elf);
+	assert_int_equal(elf.relocations, 0);
+	assert_null(elf.relocation);
+	o.rela[0].r_info = ELF64_R_INFO(4, R_RISCV_64); /* the last symbol */
+	o.rela[0].r_addend = 2;
+	o.rela[1].r_info = ELF64_R_INFO(500, R_RISCV_NONE); /* nothing, wherever */
+	o.rela[1].r_offset = UINT64_MAX;
+	open_good();
+	assert_int_equal(elf.relocations, 1);
+	assert_relocation(0, DATA + DATA_BYTES - 8, 0x10002);
+	elf_close(&elf);
+}
+
+/* A symbol is in a segment, or at the end of one; a place has all of its eight bytes there. */
+static void ends_of_segments(void **state)
+{
+	static const char outside[] = "a relocation's symbol is outside the image",
+			  place[] = "a relocation is outside the image or not aligned";
+
+	GOOD(o.sym[2].st_value = DATA);
+	GOOD(o.sym[2].st_value = DATA + DATA_BYTES);
+	BAD(o.sym[2].st_value = DATA + DATA_BYTES + 1, outside);
+	BAD(o.sym[2].st_value = DATA - 1, outside);
+	GOOD((o.p[2].p_filesz = 0, o.rela[0].r_offset = DATA + DATA_BYTES - 8));
+	BAD(o.rela[0].r_offset = DATA + DATA_BYTES, place);
+	BAD((o.p[2].p_memsz--, o.rela[0].r_offset = DATA + DATA_BYTES - 8), place);
+	BAD(o.rela[0].r_offset = DATA - 8, place);
+	for (unsigned bit = 0; bit < 3; bit++)
+		BAD(o.rela[0].r_offset += 1u << bit, place);
+	/* without the first segment nothing is at address 0 */
+	good();
+	o.p[0].p_offset = 64;
+	o.p[0].p_vaddr = 64;
+	o.p[0].p_filesz = o.p[0].p_memsz = AT(kd);
+	assert_good();
+	o.sym[2].st_value = 64;
+	assert_good();
+	o.sym[2].st_value = 0;
+	assert_bad(outside);
+}
+
+/* Only sections that are loaded count. */
+static void sections(void **state)
+{
+	GOOD((o.s[3].sh_flags = 0, memset(o.rela, 0xff, sizeof(o.rela))));
+	assert_int_equal(elf.relocations, 0);
+	GOOD((o.s[3].sh_type = SHT_REL, o.s[3].sh_flags = 0));
+	BAD(o.s[3].sh_type = SHT_REL, "relocations without addends");
+	BAD(o.s[3].sh_entsize = 23, "relocations are not inside the file");
+	BAD(o.s[3].sh_entsize = 25, "relocations are not inside the file");
+	BAD(o.s[3].sh_offset = bytes - sizeof(o.rela) + 1, "relocations are not inside the file");
+	GOOD((o.s[3].sh_offset = bytes - sizeof(o.rela), memcpy((uint8_t *)&o + o.s[3].sh_offset, o.rela, sizeof(o.rela))));
+	/* the part of a relocation at the end of a section is none */
+	GOOD((o.s[3].sh_size -= 1, memset(&o.rela[1], 0xff, sizeof(*o.rela))));
+	BAD(memset(&o.rela[1], 0xff, sizeof(*o.rela)), "relocation type 4294967295 is not allowed");
+	GOOD((o.s[3].sh_size = 0, memset(o.rela, 0xff, sizeof(o.rela))));
+	GOOD(o.s[1].sh_type = SHT_SYMTAB);
+	BAD(o.s[3].sh_link = 3, "a relocation names no symbol");
+}
+
+/* All relocations together may be as many as the file has bytes, in which sections of them may overlap. */
+static void amount_of_relocations(void **state)
+{
+	Elf64_Shdr *s = (Elf64_Shdr *)o.code;
+	const char *message;
+
+	for (unsigned more = 0; more < 2; more++) {
+		size_t left;
+
+		good();
+		left = bytes + more;
+		memcpy(s, o.s, sizeof(o.s));
+		o.h.e_shoff = AT(code);
+		for (o.h.e_shnum = 3; left; o.h.e_shnum++) {
+			size_t n = left < bytes / sizeof(Elf64_Rela) ? left : bytes / sizeof(Elf64_Rela);
+
+			s[o.h.e_shnum] = o.s[3];
+			s[o.h.e_shnum].sh_offset = 0;
+			s[o.h.e_shnum].sh_size = n * sizeof(Elf64_Rela);
+			left -= n;
+		}
+		assert_int_equal(check(&message), -ENOEXEC); /* the header of the file is no relocation */
+		assert_int_equal(!strcmp(message, "more relocations than bytes"), more);
+	}
+}
+
+/* The bytes of a descriptor, wherever it lies, stay as they were checked, and nothing around them is kept from changes. */
+static void descriptors_stay(void **state)
+{
+	static const unsigned at[] = {0, 1, 6, 7, 8, 9, 31, 62, 63};
+
+	for (unsigned i = 0; i < sizeof(at) / sizeof(*at); i++) {
+		uint64_t second = 0x10000 + at[i] * 64;
+
+		good();
+		o.sym[4] = o.sym[1];
+		o.sym[4].st_value = second;
+		memcpy((uint8_t *)o.code + at[i] * 64, &o.kd, sizeof(o.kd));
+		((struct tutti_kernel_descriptor *)o.code)[at[i]].entry_offset = -(int64_t)at[i] * 64;
+		assert_good();
+		for (uint64_t place = 0; place < 0x11000; place += place == AT(pad) / 64 * 64 ? 0x10000 - place : 64) {
+			const char *message;
+			int error;
+
+			o.rela[0].r_offset = place + 8 * (place / 64 % 8);
+			error = elf_open_with(&elf, &o, bytes, TUTTI_CONTRACT_VERSION, NULL, 0, &message);
+			if (place + 64 > AT(pad) && place < 0x10000)
+				assert_true(!error || strstr(message, "outside the image"));
+			else
+				assert_int_equal(error, place == AT(kd) || place == second ? -ENOEXEC : 0);
+			elf_close(&elf);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(names),		cmocka_unit_test(number_of_symbols),
+	    cmocka_unit_test(two_tables),	cmocka_unit_test(what_is_a_kernel),
+	    cmocka_unit_test(needs),		cmocka_unit_test(places_of_descriptors),
+	    cmocka_unit_test(entries),		cmocka_unit_test(values),
+	    cmocka_unit_test(ends_of_segments), cmocka_unit_test(sections),
+	    cmocka_unit_test(amount_of_relocations), cmocka_unit_test(descriptors_stay),
+	};
+
+	return cmocka_run_group_tests_name("SYS-07, REL-01 limits of code objects: symbols", tests, NULL, NULL);
+}
