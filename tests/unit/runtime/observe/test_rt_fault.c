@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the text of a fault says about the memory that was accessed (SYS-58). A played card reports the faults. */
+/* What the text of a fault says: cause, access, memory, place, packet (SYS-58). A played card reports the faults. */
 #include "rt_rig.h"
 
 #include <stdio.h>
@@ -57,9 +57,99 @@ static void elsewhere(void **state)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
+/* The whole sentence: its parts, in their order, and nothing where nothing is known. */
+static void sentences(void **state)
+{
+	static const struct {
+		struct tutti_fault fault;
+		const char *text;
+	} rows[] = {
+	    {{.code = TUTTI_ERROR_PACKET, .sm = 0xffff}, "invalid packet; packet 0"},
+	    {{.code = TUTTI_ERROR_PACKET, .sm = 0xffff, .packet = 9, .kernel = 1}, "invalid packet; packet 9, kernel 1 of it"},
+	    {{.code = TUTTI_ERROR_TIMEOUT, .cause = TUTTI_CAUSE_WATCHDOG, .pc = 0x1234, .sm = 3, .wave = 5, .packet = 40},
+	     "kernel hung: no workgroup completed within the queue's limit: no progress within the time limit; pc 0x1234, "
+	     "SM 3, wave 5; packet 40"},
+	    {{.code = TUTTI_ERROR_SM, .sm = 0}, "an SM does not answer, SM 0, wave 0; packet 0"},
+	    {{.code = TUTTI_ERROR_KERNEL_TRAP, .cause = TUTTI_CAUSE_ABORT, .access = TUTTI_ACCESS_READ, .address = 77, .sm = 0xffff},
+	     "kernel trap: the kernel has called tutti_abort() with code 77; packet 0"},
+	    {{.code = TUTTI_ERROR_MEMORY_FAULT, .access = TUTTI_ACCESS_READ, .address = 0x10, .sm = 0xffff},
+	     "memory fault: read of 0x10, in no allocation; packet 0"},
+	    {{.code = TUTTI_ERROR_MEMORY_FAULT, .access = TUTTI_ACCESS_ATOMIC, .cause = 16, .address = 0x10, .sm = 0xffff},
+	     "memory fault: atomic operation on 0x10, in no allocation; packet 0"},
+	    {{.code = TUTTI_ERROR_MEMORY_FAULT, .access = TUTTI_ACCESS_ATOMIC + 1, .address = 0x10, .sm = 0xffff},
+	     "memory fault; packet 0"},
+	    {{.code = TUTTI_ERROR_TENSOR, .cause = TUTTI_CAUSE_TENSOR + TUTTI_TENSOR_ERROR_NONE, .sm = 0xffff}, NULL},
+	    {{.code = TUTTI_ERROR_TENSOR, .cause = TUTTI_CAUSE_TENSOR + TUTTI_TENSOR_ERRORS - 1, .sm = 0xffff}, NULL},
+	};
+
+	queue = a_queue(0, false);
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct tutti_fault *fault = &rows[i].fault;
+		char of_tensor[256];
+
+		snprintf(of_tensor, sizeof(of_tensor), "rejected tensor request: %s; packet 0",
+			 tutti_tensor_strerror((enum tutti_tensor_error)(fault->cause - TUTTI_CAUSE_TENSOR)));
+		assert_true(tutti_fault_text(queue, fault, text, sizeof(text)) > 0);
+		assert_string_equal(text, rows[i].text ? rows[i].text : of_tensor);
+	}
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
+/* Each cause has words of its own. What was accessed is told of accesses, not of what a kernel does wrong by itself. */
+static void every_cause(void **state)
+{
+	static const char start[] = "memory fault: ";
+	char words[TUTTI_CAUSE_CGA_SEGMENT + 1][64];
+
+	queue = a_queue(0, false);
+	for (unsigned cause = 1; cause <= TUTTI_CAUSE_CGA_SEGMENT; cause++) {
+		bool accesses = cause < TUTTI_CAUSE_ILLEGAL || cause > TUTTI_CAUSE_WATCHDOG;
+		const char *end = accesses ? ", jump to 0x5, in no allocation; packet 0" : "; packet 0";
+		const struct tutti_fault fault = {.code = TUTTI_ERROR_MEMORY_FAULT, .cause = (uint16_t)cause,
+						  .access = TUTTI_ACCESS_EXECUTE, .address = 5, .sm = 0xffff};
+		size_t length = (size_t)tutti_fault_text(queue, &fault, text, sizeof(text)), of_cause;
+
+		assert_true(length < sizeof(text) && length > strlen(start) + strlen(end));
+		of_cause = length - strlen(start) - strlen(end);
+		assert_memory_equal(text, start, strlen(start));
+		assert_string_equal(text + length - strlen(end), end);
+		snprintf(words[cause], sizeof(words[cause]), "%.*s", (int)of_cause, text + strlen(start));
+		assert_null(strstr(words[cause], "jump"));
+		for (unsigned other = 1; other < cause; other++)
+			assert_string_not_equal(words[cause], words[other]);
+	}
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
+/* A buffer that is too small holds the beginning, and nothing is written behind it. The length is told in any case. */
+static void cut(void **state)
+{
+	const struct tutti_fault fault = {.code = TUTTI_ERROR_MEMORY_FAULT, .cause = TUTTI_CAUSE_UNMAPPED,
+					  .access = TUTTI_ACCESS_WRITE, .pc = 0x99, .sm = 2, .kernel = 4};
+	char whole[256];
+	int length;
+
+	queue = a_queue(0, false);
+	length = tutti_fault_text(queue, &fault, whole, sizeof(whole));
+	assert_int_equal(length, strlen(whole));
+	for (size_t size = 0; size <= (size_t)length + 2; size++) {
+		size_t held = size > (size_t)length ? (size_t)length : size - 1;
+
+		memset(text, '~', sizeof(text));
+		assert_int_equal(tutti_fault_text(queue, &fault, text, size), length);
+		if (size) {
+			assert_memory_equal(text, whole, held);
+			assert_int_equal(text[held], 0);
+		}
+		for (size_t i = size ? held + 1 : 0; i < sizeof(text); i++)
+			assert_int_equal(text[i], '~');
+	}
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {T(allocations), T(elsewhere)};
+	static const struct CMUnitTest tests[] = {T(allocations), T(elsewhere), T(sentences), T(every_cause), T(cut)};
 
-	return cmocka_run_group_tests_name("SYS-58 the memory of a fault", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("SYS-58 the text of a fault", tests, NULL, NULL);
 }
