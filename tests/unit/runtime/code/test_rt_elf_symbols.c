@@ -259,10 +259,70 @@ static void sections(void **state)
 	BAD(o.s[3].sh_link = 3, "a relocation names no symbol");
 }
 
+static Elf64_Shdr *const many = (Elf64_Shdr *)o.code; /* room for more sections */
+
+/* Relocations have symbols and names of their own, behind the usual ones. */
+static void other_tables(void)
+{
+	good();
+	memcpy(many, o.s, sizeof(o.s));
+	o.h.e_shoff = AT(code);
+	o.h.e_shnum = 6;
+	many[4] = many[1];
+	many[4].sh_link = 5;
+	many[5] = many[2];
+	many[5].sh_offset = AT(pad);
+	memcpy(o.pad, o.names, sizeof(o.names));
+	many[3].sh_link = 4;
+	o.rela[1].r_info = ELF64_R_INFO(3, R_RISCV_64); /* "weak", whose name begins at 12 and ends with byte 16 */
+}
+
+static int open_linked(const char **message)
+{
+	const struct tutti_external weak[] = {{"wea", (void *)0x11110000}, {"weak", (void *)0x22220000}};
+
+	return elf_open_with(&elf, &o, bytes, TUTTI_CONTRACT_VERSION, weak, 2, message);
+}
+
+/* What the application defines is found by the name in the table that belongs to the relocation's symbols. */
+static void names_of_externals(void **state)
+{
+	static const struct {
+		uint32_t type, link;
+		uint64_t offset, size;
+		bool good;
+	} rows[] = {{SHT_STRTAB, 5, AT(pad), 17, true},	   {SHT_STRTAB, 5, AT(pad), 12, false},
+		    {SHT_STRTAB, 5, AT(pad), 16, false},   {SHT_STRTAB, 6, AT(pad), 17, false},
+		    {SHT_PROGBITS, 5, AT(pad), 17, false}, {SHT_STRTAB, 5, sizeof(o) - 16, 17, false},
+		    {SHT_STRTAB, 5, UINT64_MAX, 17, false}};
+	const char *message = NULL;
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		other_tables();
+		many[4].sh_link = rows[i].link;
+		many[5].sh_type = rows[i].type;
+		many[5].sh_offset = rows[i].offset;
+		many[5].sh_size = rows[i].size;
+		assert_int_equal(open_linked(&message), rows[i].good ? 0 : -ENOEXEC);
+		if (!rows[i].good) {
+			assert_string_equal(message, "the symbol names are not a string table inside the file");
+			continue;
+		}
+		assert_int_equal(elf.relocations, 2);
+		assert_false(elf.relocation[0].absolute);
+		assert_true(elf.relocation[1].absolute);
+		assert_int_equal(elf.relocation[1].value, 0x22220000 + 4);
+		elf_close(&elf);
+	}
+	other_tables();
+	o.pad[15] = 'c';
+	assert_int_equal(open_linked(&message), -ENOEXEC);
+	assert_string_equal(message, "a relocation names an undefined or absolute symbol");
+}
+
 /* All relocations together may be as many as the file has bytes, in which sections of them may overlap. */
 static void amount_of_relocations(void **state)
 {
-	Elf64_Shdr *s = (Elf64_Shdr *)o.code;
 	const char *message;
 
 	for (unsigned more = 0; more < 2; more++) {
@@ -270,14 +330,14 @@ static void amount_of_relocations(void **state)
 
 		good();
 		left = bytes + more;
-		memcpy(s, o.s, sizeof(o.s));
+		memcpy(many, o.s, sizeof(o.s));
 		o.h.e_shoff = AT(code);
 		for (o.h.e_shnum = 3; left; o.h.e_shnum++) {
 			size_t n = left < bytes / sizeof(Elf64_Rela) ? left : bytes / sizeof(Elf64_Rela);
 
-			s[o.h.e_shnum] = o.s[3];
-			s[o.h.e_shnum].sh_offset = 0;
-			s[o.h.e_shnum].sh_size = n * sizeof(Elf64_Rela);
+			many[o.h.e_shnum] = o.s[3];
+			many[o.h.e_shnum].sh_offset = 0;
+			many[o.h.e_shnum].sh_size = n * sizeof(Elf64_Rela);
 			left -= n;
 		}
 		assert_int_equal(check(&message), -ENOEXEC); /* the header of the file is no relocation */
@@ -322,7 +382,8 @@ int main(void)
 	    cmocka_unit_test(needs),		cmocka_unit_test(places_of_descriptors),
 	    cmocka_unit_test(entries),		cmocka_unit_test(values),
 	    cmocka_unit_test(ends_of_segments), cmocka_unit_test(sections),
-	    cmocka_unit_test(amount_of_relocations), cmocka_unit_test(descriptors_stay),
+	    cmocka_unit_test(names_of_externals), cmocka_unit_test(amount_of_relocations),
+	    cmocka_unit_test(descriptors_stay),
 	};
 
 	return cmocka_run_group_tests_name("SYS-07, REL-01 limits of code objects: symbols", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock,--wrap=debug_line */
 /* What is loaded of a code object, how the card sees it, and what remains when that fails (SYS-07, SYS-58, REL-01). */
 #include "lock_check.h"
 #include "rt_rig.h"
@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "code/code_name.h"
+#include "code/debug.h"
 #include "code/elf_object.h"
 
 #define IMAGE_BYTES 0x22000u /* up to the end of the last page of data */
@@ -427,6 +428,87 @@ static void names(void **state)
 	destroy(load());
 }
 
+static struct {
+	uint64_t address, code;
+	size_t size;
+} line; /* that was looked for last, and the first word of the code in that file */
+
+bool __wrap_debug_line(const struct debug_file *file, uint64_t address, char *text, size_t size);
+
+bool __wrap_debug_line(const struct debug_file *file, uint64_t address, char *text, size_t size)
+{
+	line.address = address;
+	line.code = ((const struct object *)file->data)->code[0];
+	line.size = file->bytes;
+	assert_int_equal(size, CODE_LINE_BYTES);
+	return true;
+}
+
+#define SEVERAL 4u
+
+static struct {
+	struct tutti_executable *code; /* NULL: not loaded */
+	uintptr_t start;
+} one[SEVERAL];
+
+/* Its kernel, its function and its first word of code tell which one it is. */
+static void load_one(unsigned k)
+{
+	struct tutti_kernel kernel;
+
+	o.names[1] = (char)('A' + k);
+	o.names[17] = (char)('a' + k);
+	o.code[0] = k;
+	one[k].code = load();
+	assert_int_equal(tutti_executable_kernel(one[k].code, o.names + 1, &kernel), 0);
+	one[k].start = kernel.object - AT(kd);
+}
+
+static void assert_named(unsigned k)
+{
+	char name[CODE_NAME_BYTES], text[CODE_LINE_BYTES];
+	bool there = one[k].code;
+	uint64_t offset;
+
+	assert_int_equal(code_kernel_name(device, one[k].start + AT(kd), name), there);
+	assert_true(!there || name[0] == (char)('A' + k));
+	assert_int_equal(code_function_name(device, one[k].start + 0x10000, name, &offset), there);
+	assert_true(!there || name[0] == (char)('a' + k));
+	for (uint64_t at = 0; at < IMAGE_BYTES; at += IMAGE_BYTES - 1) {
+		memset(&line, 0xff, sizeof(line));
+		assert_int_equal(code_line(device, one[k].start + at, text), there);
+		assert_true(!there || (line.address == at && line.code == k && line.size == bytes));
+	}
+}
+
+/* Several executables lie one behind the other. Each address is of one of them, as long as that is loaded. */
+static void several(void **state)
+{
+	static const unsigned orders[][SEVERAL] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}, {2, 0, 3, 1}};
+	char text[CODE_LINE_BYTES];
+
+	many = true;
+	for (unsigned i = 0; i < SEVERAL; i++) {
+		for (unsigned k = 0; k < SEVERAL; k++)
+			load_one(k);
+		for (unsigned n = 0; n < 2 * SEVERAL; n++) { /* one after the other is loaded again, then they go */
+			unsigned k = orders[i][n % SEVERAL];
+
+			assert_int_equal(tutti_executable_destroy(one[k].code), 0);
+			one[k].code = NULL;
+			for (unsigned each = 0; each < SEVERAL; each++)
+				assert_named(each);
+			if (n < SEVERAL)
+				load_one(k);
+			for (unsigned each = 0; each < SEVERAL; each++)
+				assert_named(each);
+		}
+		assert_null(device->executables);
+	}
+	assert_false(code_line(device, one[0].start - 1, text));
+	many = false;
+}
+
 static const char *written(size_t size)
 {
 	static char path[64];
@@ -505,7 +587,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		L(segments), L(parts_of_pages), L(image), L(externals), L(failures), L(no_room), L(kernels),
-		L(short_name), L(variables), L(visits), L(names), L(files),
+		L(short_name), L(variables), L(visits), L(names), L(several), L(files),
 		L(kernel_of_a_fault),
 	};
 
