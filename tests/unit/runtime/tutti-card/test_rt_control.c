@@ -15,6 +15,7 @@
 #include <pthread.h>
 
 #include "open_files.h"
+#include "tutti-card/unix_connect.h"
 #include "tutti.h"
 
 #define VECTORS 3u
@@ -277,18 +278,6 @@ static void rude_users(void **state)
 	connect_user();
 	control_read(&card, &card.client[0]); /* nothing has been sent yet */
 	assert_int_not_equal(card.client[0].socket, -1);
-}
-
-static int unix_connect(const char *path)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	strcpy(address.sun_path, path);
-	if (!connect(fd, (struct sockaddr *)&address, sizeof(address)))
-		return fd;
-	close(fd);
-	return -1;
 }
 
 static char folder[] = "/tmp/tutti-control-XXXXXX";

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=tutti_card_kick,--wrap=tutti_card_reset */
+/* What tutti-card does when something happens: every set of events, with and without a guest (SYS-10, SYS-11). */
+#undef _GNU_SOURCE /* the sources below define it in their own way */
+#include "tutti-card/control.c"
+#include "tutti-card/guest_memory.c"
+#include "tutti-card/peer.c"
+#include "tutti-card/process.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <sys/eventfd.h>
+
+#include "tutti-card/unix_connect.h"
+
+static struct process card;
+static unsigned kicks, resets;
+static int input; /* of this program */
+static char folder[64], path[96], control_path[96];
+
+void __wrap_tutti_card_kick(struct tutti_card *of);
+void __wrap_tutti_card_reset(struct tutti_card *of);
+
+void __wrap_tutti_card_kick(struct tutti_card *of)
+{
+	assert_ptr_equal(of, &card);
+	kicks++;
+}
+
+void __wrap_tutti_card_reset(struct tutti_card *of)
+{
+	assert_ptr_equal(of, &card);
+	assert_int_equal(card.memory.bytes, 1); /* the memory goes after the card has stopped */
+	resets++;
+}
+
+static int setup(void **state)
+{
+	strcpy(folder, "/tmp/tutti-serve-XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/card", folder);
+	snprintf(control_path, sizeof(control_path), "%s/control", folder);
+	memset(&card, 0, sizeof(card));
+	card.card = (struct tutti_card *)&card; /* which nobody looks into */
+	card.signals = -1;
+	for (unsigned i = 0; i < CONTROL_CLIENTS; i++)
+		card.client[i].socket = -1;
+	card.control = unix_listen(control_path);
+	input = dup(0);
+	return guest_memory_init(&card.memory, NULL, true) || peer_init(&card.peer, eventfd(0, EFD_CLOEXEC), 2) ||
+	       peer_listen(&card.peer, path) || card.control < 0;
+}
+
+static int teardown(void **state)
+{
+	char command[96];
+
+	peer_fini(&card.peer);
+	guest_memory_fini(&card.memory);
+	close(card.control);
+	close(card.peer.shared);
+	close(input);
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	return system(command);
+}
+
+/* ---- guests ---- */
+
+enum guest { NO_GUEST, STAYS, LEAVES };
+
+static bool is_open(int socket)
+{
+	char byte;
+
+	return recv(socket, &byte, 1, MSG_DONTWAIT | MSG_PEEK) != 0;
+}
+
+/*
+ * A card with such a guest, of which memory is mapped. Its connection may have the number 0, in a process that was started
+ * without input. Return: the guest's end of it; -1: it has none.
+ */
+static int a_guest(enum guest guest)
+{
+	int end = guest == NO_GUEST ? -1 : unix_connect(path);
+
+	if (guest != NO_GUEST) {
+		assert_int_equal(peer_accept(&card.peer), 0);
+		dup2(card.peer.guest, 0);
+		close(card.peer.guest);
+		card.peer.guest = 0;
+	}
+	if (guest == LEAVES) {
+		close(end);
+		end = -1;
+	}
+	card.memory.bytes = 1;
+	kicks = resets = 0;
+	card.kicks = 0;
+	card.quit = false;
+	return end;
+}
+
+/* One turn of the loop with these events, of which each may happen with each other one. */
+static void turn(unsigned events, enum guest guest)
+{
+	struct pollfd poll[POLLED] = {0};
+	int old = a_guest(guest), was = card.peer.guest, number = card.peer.id, another = -1;
+	bool leaves = guest == LEAVES && events & (1u << GUEST | 1u << LISTENER), comes = events & 1u << LISTENER;
+	uint64_t one = 1;
+
+	for (unsigned i = 0; i <= LISTENER; i++)
+		poll[i].revents = events >> i & 1 ? POLLIN : 0;
+	if (comes)
+		another = unix_connect(path);
+	assert_int_equal(write(card.peer.kick, &one, sizeof(one)), sizeof(one));
+	serve(&card, poll);
+	assert_int_equal(card.quit, events >> SIGNAL & 1);
+	assert_int_equal(kicks, events >> KICK & 1);
+	assert_int_equal(card.kicks, kicks);
+	assert_int_equal(resets, leaves);
+	assert_int_equal(card.memory.bytes, leaves ? 0 : 1);
+	if (comes && guest != STAYS) {
+		assert_int_equal(card.peer.id, number + 1);
+		assert_true(card.peer.guest >= 0 && is_open(another));
+	} else {
+		assert_int_equal(card.peer.id, number);
+		assert_int_equal(card.peer.guest, leaves ? -1 : was);
+		assert_true(!comes || !is_open(another));
+	}
+	assert_true(old < 0 || is_open(old));
+	/* a kick that was not served is still there, unless it was left by a guest before this one */
+	assert_int_equal(read(card.peer.kick, &one, sizeof(one)) == sizeof(one),
+			 !(events >> KICK & 1) && !(comes && guest != STAYS));
+	if (card.peer.guest >= 0)
+		close(card.peer.guest);
+	card.peer.guest = -1;
+	dup2(input, 0);
+	close(old);
+	close(another);
+}
+
+static void guests(void **state)
+{
+	for (unsigned events = 0; events < 1u << (LISTENER + 1); events++)
+		for (enum guest guest = NO_GUEST; guest <= LEAVES; guest++)
+			turn(events, guest);
+}
+
+/* ---- users ---- */
+
+/* Of the users only those are served of whom something has come; a new one gets the first free place. */
+static void users(void **state)
+{
+	int user[CONTROL_CLIENTS] = {0};
+
+	for (unsigned i = 0; i < CONTROL_CLIENTS; i++) {
+		struct pollfd poll[POLLED] = {0};
+
+		poll[CONTROL].revents = POLLIN;
+		user[i] = unix_connect(control_path);
+		for (unsigned k = 0; k < i; k++) {
+			assert_int_equal(write(user[k], "bogus\n", 6), 6);
+			poll[CLIENTS + k].revents = (k + i) % 2 ? POLLIN : 0;
+		}
+		serve(&card, poll);
+		for (unsigned k = 0; k < CONTROL_CLIENTS; k++)
+			assert_int_equal(card.client[k].socket >= 0, k <= i);
+		for (unsigned k = 0; k < i; k++) {
+			char text[64] = "";
+
+			if (poll[CLIENTS + k].revents == 0) {
+				assert_int_equal(recv(user[k], text, sizeof(text), MSG_DONTWAIT), -1);
+				control_read(&card, &card.client[k]);
+			}
+			assert_true(recv(user[k], text, sizeof(text) - 1, MSG_DONTWAIT) > 0);
+			assert_string_equal(text, "error no such command\n");
+		}
+	}
+	for (unsigned i = 0; i < CONTROL_CLIENTS; i++) {
+		close(user[i]);
+		close(card.client[i].socket);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    {"SYS-10: kicks, guests that come and guests that go", guests, setup, teardown, NULL},
+	    {"SYS-11: users of the control socket", users, setup, teardown, NULL},
+	};
+
+	return cmocka_run_group_tests_name("SYS-10, SYS-11 what tutti-card serves", tests, NULL, NULL);
+}
