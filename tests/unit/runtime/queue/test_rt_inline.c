@@ -262,9 +262,22 @@ static void replaces(void **state)
 	assert_int_equal(called.wakes, 1);
 }
 
+/* Without a signal nothing is done, nobody is woken, and the value is 0. */
 static void no_signal(void **state)
 {
+	memset(&called, 0, sizeof(called));
+	tutti_signal_store_silent(NULL, 5);
+	tutti_signal_store(NULL, 5);
+	tutti_signal_add(NULL, 5);
+	tutti_signal_subtract(NULL, 5);
+	tutti_signal_and(NULL, 5);
+	tutti_signal_or(NULL, 5);
+	tutti_signal_xor(NULL, 5);
 	assert_int_equal(tutti_signal_load(NULL), 0);
+	assert_int_equal(tutti_signal_exchange(NULL, 5), 0);
+	for (int64_t expected = -1; expected <= 1; expected++)
+		assert_int_equal(tutti_signal_cas(NULL, expected, 5), 0);
+	assert_int_equal(called.wakes, 0);
 	assert_true(tutti_signal_cancelled(TUTTI_SIGNAL_CANCELLED) && tutti_signal_cancelled(TUTTI_SIGNAL_FAILED - 1));
 	assert_false(tutti_signal_cancelled(TUTTI_SIGNAL_FAILED) || tutti_signal_cancelled(-1) || tutti_signal_cancelled(0));
 }
