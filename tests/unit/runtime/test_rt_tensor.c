@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -338,6 +339,67 @@ static void extents(void **state)
 	made = good;
 }
 
+/* Bytes from the first one of a tensor to its last one, by TMA-16: slices of channels are what lies furthest apart. */
+static unsigned __int128 bytes_of(const struct tutti_tensor *t)
+{
+	uint64_t row = (t->size_less_1[0] + 1ull) * tutti_tensor_type_bytes(t->type), slice = 8u << t->interleave, slices;
+	unsigned __int128 bytes = row;
+
+	for (unsigned d = 1; d < t->rank; d++)
+		bytes += (unsigned __int128)t->size_less_1[d] * t->stride[d - 1];
+	if (!t->interleave)
+		return bytes;
+	slices = (row + slice - 1) / slice;
+	return bytes - row + slice + (unsigned __int128)(slices - 1) * t->stride[t->rank - 3] * (t->size_less_1[t->rank - 2] + 1ull);
+}
+
+static uint64_t draw(uint64_t n)
+{
+	return ((uint64_t)rand() << 31 ^ (uint64_t)rand()) % n;
+}
+
+/* Sizes and strides of any magnitude, of a tensor with or without slices. */
+static void draw_extent(struct tutti_tensor *t, uint64_t unit)
+{
+	t->rank = (uint8_t)(3 + draw(3));
+	for (unsigned d = 0; d < 5; d++)
+		t->size_less_1[d] = (uint32_t)draw(draw(4) ? 70 : draw(2) ? 1 << 12 : 1ull << 32);
+	for (unsigned d = 0; d < 4; d++)
+		t->stride[d] = d + 1 < t->rank && draw(8) ? draw(draw(4) ? 1 << 20 : (1ull << 40) / unit) * unit % (1ull << 40) : 0;
+}
+
+/* A tensor may end with the address space, and not one unit later, whatever it is that lies last. */
+static void ends_of_tensors(void **state)
+{
+	const uint64_t end = 1ull << 47;
+	unsigned fitting = 0;
+
+	srand(5);
+	for (unsigned round = 0; round < 30000; round++) {
+		const unsigned interleave = round % 3;
+		const uint64_t unit = interleave == TUTTI_INTERLEAVE_32 ? 32 : 16;
+		struct tutti_tensor good __attribute__((aligned(64)));
+		struct tutti_tiled t = tile();
+		unsigned __int128 bytes;
+		bool fits;
+
+		t.tensor.type = draw(2) ? TUTTI_U8 : TUTTI_F32;
+		t.tensor.interleave = (enum tutti_interleave)interleave;
+		t.tensor.swizzle = interleave == TUTTI_INTERLEAVE_32 ? TUTTI_SWIZZLE_32 : TUTTI_SWIZZLE_NONE;
+		assert_int_equal(tutti_tensor_encode_tiled(&good, &t), 0);
+		draw_extent(&good, unit);
+		bytes = bytes_of(&good);
+		fits = bytes <= end;
+		fitting += fits;
+		good.base = fits ? (end - (uint64_t)bytes) / unit * unit : 0;
+		made = good;
+		tutti_tensor_seal(&made);
+		assert_int_equal(tutti_tensor_check(&made), fits ? TUTTI_TENSOR_ERROR_NONE : TUTTI_TENSOR_ERROR_EXTENT);
+		BY_HAND(EXTENT, made.base += unit);
+	}
+	assert_in_range(fitting, 5000, 29000);
+}
+
 /* A descriptor lies at a multiple of 64 bytes. */
 static void places(void **state)
 {
@@ -389,6 +451,7 @@ int main(void)
 		{ "TMA-06 TMA-11: channels per pixel, pixels per column", column_sizes, NULL, NULL, NULL },
 		{ "TMA-05: descriptors made by hand: version, check word, place", by_hand, NULL, NULL, NULL },
 		{ "TMA-06: where elements lie", extents, NULL, NULL, NULL },
+		{ "TMA-06, TMA-16: tensors that end with the address space", ends_of_tensors, NULL, NULL, NULL },
 		{ "TMA-05: where descriptors lie", places, NULL, NULL, NULL },
 		{ "TMA-16: slices of interleaved tensors", slices, NULL, NULL, NULL },
 		{ "TMA-06: every error has its own text", texts, NULL, NULL, NULL },
