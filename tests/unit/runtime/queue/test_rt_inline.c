@@ -132,6 +132,24 @@ static void no_reservation(void **state)
 	}
 }
 
+/* The smallest rings, too. */
+static void no_reservation_in_small_rings(void **state)
+{
+	for (unsigned multi = 0; multi < 2; multi++)
+		for (uint32_t packets = 1; packets <= 2; packets++) {
+			struct tutti_queue queue = queue_of(multi, 0);
+			uint64_t index = 7;
+
+			queue.mask = packets - 1;
+			queue.room = packets;
+			called.answer = -22;
+			assert_int_equal(tutti_queue_reserve(&queue, packets + 1, &index), -22);
+			assert_int_equal(write_index, 0);
+			assert_int_equal(tutti_queue_reserve(&queue, packets, &index), 0);
+			assert_int_equal(write_index, packets);
+		}
+}
+
 static void puts_packets(void **state)
 {
 	for (unsigned combined = 0; combined < 2; combined++) {
@@ -206,6 +224,7 @@ static void operations(void **state)
 			const uint64_t v = (uint64_t)values[i], done = kind & 1 ? 1000 : 0;
 			struct tutti_signal s = {.flags = kind & 1 ? TUTTI_SIGNAL_SPLIT : 0, .waiters = kind >> 1,
 						 .card_done = kind & 1 ? 1000 : 77, .event = 9};
+			int64_t seen = 77;
 			unsigned wakes = 0;
 
 #define HOLDS(expected, woken)                                                              \
@@ -242,6 +261,7 @@ static void operations(void **state)
 			HOLDS((42 & 0x2b) | 0x100, true);
 			tutti_signal_xor(&s, 0x1ff);
 			HOLDS(((42 & 0x2b) | 0x100) ^ 0x1ff, true);
+			assert_true(tutti_signal_look(&s, &seen) && seen == tutti_signal_load(&s));
 			assert_int_equal(s.card_done, kind & 1 ? 1000 : 77);
 #undef HOLDS
 		}
@@ -418,6 +438,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		{"SYS-41, PKT-01: packets are reserved as far as there is room", reservations, NULL, NULL, NULL},
 		{"SYS-41: more packets than a ring has, no queue", no_reservation, NULL, NULL, NULL},
+		{"SYS-41: more packets than a small ring has", no_reservation_in_small_rings, NULL, NULL, NULL},
 		{"PKT-01: one packet, ordered where memory is write-combined", puts_packets, NULL, NULL, NULL},
 		{"PKT-01: the head makes a packet ready", publishes, NULL, NULL, NULL},
 		{"SYS-40: the doorbell, and a card that sleeps", rings, NULL, NULL, NULL},
