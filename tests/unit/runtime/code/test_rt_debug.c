@@ -85,6 +85,47 @@ KERNEL void no_argument(void)
 	__asm__ volatile("" : : "r"(&local) : "memory");
 }
 
+/* Names of types that stand for each other, number 16 for what is 16 names away from the pointer. */
+typedef const struct arguments *name0;
+typedef name0 name1;
+typedef name1 name2;
+typedef name2 name3;
+typedef name3 name4;
+typedef name4 name5;
+typedef name5 name6;
+typedef name6 name7;
+typedef name7 name8;
+typedef name8 name9;
+typedef name9 name10;
+typedef name10 name11;
+typedef name11 name12;
+typedef name12 name13;
+typedef name13 name14;
+typedef name14 name15;
+typedef name15 name16;
+
+KERNEL void of_sixteen_names(name15 a)
+{
+	__asm__ volatile("" : : "r"(a) : "memory");
+}
+
+KERNEL void of_more_names(name16 a)
+{
+	__asm__ volatile("" : : "r"(a) : "memory");
+}
+
+#define FIFTEEN *************** /* pointers */
+
+KERNEL void of_fifteen_pointers(int FIFTEEN *a)
+{
+	__asm__ volatile("" : : "r"(a) : "memory");
+}
+
+KERNEL void of_sixteen_pointers(int FIFTEEN **a)
+{
+	__asm__ volatile("" : : "r"(a) : "memory");
+}
+
 static struct debug_file file;
 
 static int read_itself(void **state)
@@ -186,6 +227,18 @@ static void other_parameters(void **state)
 	assert_int_equal(n, 0);
 }
 
+/* What is nested is followed 16 levels deep, and no deeper, since a file may nest things without end. */
+static void deeply_nested(void **state)
+{
+	assert_int_equal(ask("of_sixteen_names"), 0);
+	assert_string_equal(told[0].name, "next");
+	assert_int_equal(ask("of_more_names"), -ENODATA);
+	assert_int_equal(ask("of_fifteen_pointers"), 0);
+	assert_string_equal(told[0].type, "int * * * * * * * * * * * * * * *");
+	assert_int_equal(ask("of_sixteen_pointers"), 0);
+	assert_string_equal(told[0].type, " * * * * * * * * * * * * * * * *");
+}
+
 /* Where the program was linked to lie. */
 static uint64_t linked(const void *address)
 {
@@ -236,6 +289,7 @@ static void nothing_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(arguments), cmocka_unit_test(other_parameters),
+					   cmocka_unit_test(deeply_nested),
 					   cmocka_unit_test(lines), cmocka_unit_test(nothing_known)};
 
 	return cmocka_run_group_tests_name("SYS-58 debug information", tests, read_itself, free_itself);

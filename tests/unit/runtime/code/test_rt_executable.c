@@ -349,6 +349,12 @@ static int visit_kernel(const char *name, const struct tutti_kernel *kernel, voi
 	return visit_symbol(&(struct tutti_symbol){.address = kernel->object}, context);
 }
 
+static int no_argument(const struct tutti_argument *argument, void *context)
+{
+	fail();
+	return 0;
+}
+
 /* Kernels and variables are told with what is known of them, until the visitor has seen enough. */
 static void visits(void **state)
 {
@@ -380,6 +386,11 @@ static void visits(void **state)
 	count = 0;
 	stop_at = 1;
 	assert_int_equal(tutti_executable_iterate(code, visit_kernel, &count), 71);
+	assert_int_equal(tutti_executable_arguments(code, "foo", no_argument, NULL), -ENODATA); /* it has no debug information */
+	assert_int_equal(tutti_executable_arguments(code, "fo", no_argument, NULL), -ENOENT);
+	assert_int_equal(tutti_executable_arguments(code, NULL, no_argument, NULL), -EINVAL);
+	assert_int_equal(tutti_executable_arguments(code, "foo", NULL, NULL), -EINVAL);
+	assert_int_equal(tutti_executable_arguments(NULL, "foo", no_argument, NULL), -EINVAL);
 	assert_int_equal(tutti_executable_iterate(code, NULL, &count), -EINVAL);
 	assert_int_equal(tutti_executable_symbols(code, NULL, &count), -EINVAL);
 	destroy(code);
