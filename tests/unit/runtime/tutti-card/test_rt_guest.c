@@ -209,10 +209,16 @@ static void round_trip(void **state)
 	uint8_t data[256];
 	struct wire_reply reply = {data, sizeof(data), 0};
 	struct wire_bytes message = {data, 0}, text;
+	size_t end[sizeof(numbers) / sizeof(*numbers)], end_of_text, end_behind;
 
-	for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+	for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
 		wire_put_number(&reply, i + 1, numbers[i]);
+		end[i] = reply.used;
+	}
 	memcpy(wire_put_string(&reply, 200, 5), "hello", 5);
+	end_of_text = reply.used;
+	wire_put_number(&reply, 202, 7);
+	end_behind = reply.used;
 	assert_non_null(wire_put_string(&reply, 201, 0));
 	wire_put_number(&reply, 1, 99); /* of two fields with one number the first one is used */
 	message.bytes = reply.used;
@@ -224,16 +230,19 @@ static void round_trip(void **state)
 	assert_int_equal(wire_string(message, 201).bytes, 0);
 	assert_int_equal(wire_number(message, 77), 0);
 	assert_int_equal(wire_string(message, 77).bytes, 0);
-	/* of a message that ends early the complete fields can be read */
+	/* of a message that ends early the complete fields can be read, and nothing of what lies behind it */
 	for (size_t bytes = 0; bytes < reply.used; bytes++) {
 		uint8_t *copy = malloc(bytes + !bytes);
 
 		memcpy(copy, data, bytes);
-		message = (struct wire_bytes){copy, bytes};
-		for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-			assert_true(!wire_number(message, i + 1) || wire_number(message, i + 1) == numbers[i]);
-		text = wire_string(message, 200);
-		assert_true(!text.bytes || text.bytes == 5);
+		for (unsigned place = 0; place < 2; place++) { /* in memory of its own, and in front of the rest */
+			message = (struct wire_bytes){place ? data : copy, bytes};
+			for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+				assert_true(wire_number(message, i + 1) == (end[i] <= bytes ? numbers[i] : 0));
+			text = wire_string(message, 200);
+			assert_int_equal(text.bytes, end_of_text <= bytes ? 5 : 0);
+			assert_int_equal(wire_number(message, 202), end_behind <= bytes ? 7 : 0);
+		}
 		free(copy);
 	}
 }
