@@ -222,6 +222,7 @@ static void ends_of_segments(void **state)
 	GOOD(o.sym[2].st_value = DATA + DATA_BYTES);
 	BAD(o.sym[2].st_value = DATA + DATA_BYTES + 1, outside);
 	BAD(o.sym[2].st_value = DATA - 1, outside);
+	GOOD((o.p[2].p_memsz = 8192, o.rela[0].r_offset = DATA + 8192 - 8)); /* the end of the image */
 	GOOD((o.p[2].p_filesz = 0, o.rela[0].r_offset = DATA + DATA_BYTES - 8));
 	BAD(o.rela[0].r_offset = DATA + DATA_BYTES, place);
 	BAD((o.p[2].p_memsz--, o.rela[0].r_offset = DATA + DATA_BYTES - 8), place);
@@ -255,6 +256,10 @@ static void sections(void **state)
 	GOOD((o.s[3].sh_size -= 1, memset(&o.rela[1], 0xff, sizeof(*o.rela))));
 	BAD(memset(&o.rela[1], 0xff, sizeof(*o.rela)), "relocation type 4294967295 is not allowed");
 	GOOD((o.s[3].sh_size = 0, memset(o.rela, 0xff, sizeof(o.rela))));
+	GOOD((o.s[0] = o.s[3], o.s[3].sh_type = SHT_NULL));
+	assert_int_equal(elf.relocations, 0); /* closed again */
+	BAD((o.s[0] = o.s[3], o.s[0].sh_type = SHT_REL), "relocations without addends");
+	BAD((o.s[0] = o.s[3], o.s[0].sh_entsize = 23), "relocations are not inside the file");
 	GOOD(o.s[1].sh_type = SHT_SYMTAB);
 	BAD(o.s[3].sh_link = 3, "a relocation names no symbol");
 }

@@ -114,7 +114,7 @@ static unsigned heard;
 
 static void hear_no_answer(const char *line)
 {
-	heard += !strncmp(line, "no answer to ", 13);
+	heard += !strncmp(line, "no answer to ", 13) && strstr(line, " within 10 s ");
 }
 
 /* A request is given up after ten seconds, which is said, and its late reply is nobody's. */

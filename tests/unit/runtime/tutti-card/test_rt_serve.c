@@ -105,6 +105,27 @@ static int a_guest(enum guest guest)
 	return end;
 }
 
+static FILE *console; /* in place of the true one */
+static char *said;
+static size_t said_bytes;
+
+/* What people are told of guests that go, come, or are refused: nothing else, and in this order. */
+static void assert_said(unsigned gone, unsigned came, bool refused)
+{
+	char want[256] = "";
+
+	if (gone)
+		snprintf(want, sizeof(want), "tutti-card: guest %u has gone\n", gone);
+	if (came)
+		snprintf(want + strlen(want), sizeof(want) - strlen(want), "tutti-card: guest is peer %u\n", came);
+	if (refused)
+		strcat(want, "tutti-card: guest refused: there is one already\n");
+	fclose(stderr);
+	stderr = console;
+	assert_string_equal(said, want);
+	free(said);
+}
+
 /* One turn of the loop with these events, of which each may happen with each other one. */
 static void turn(unsigned events, enum guest guest)
 {
@@ -118,7 +139,10 @@ static void turn(unsigned events, enum guest guest)
 	if (comes)
 		another = unix_connect(path);
 	assert_int_equal(write(card.peer.kick, &one, sizeof(one)), sizeof(one));
+	console = stderr;
+	stderr = open_memstream(&said, &said_bytes);
 	serve(&card, poll);
+	assert_said(leaves ? (unsigned)number : 0, comes && guest != STAYS ? (unsigned)number + 1 : 0, comes && guest == STAYS);
 	assert_int_equal(card.quit, events >> SIGNAL & 1);
 	assert_int_equal(kicks, events >> KICK & 1);
 	assert_int_equal(card.kicks, kicks);
