@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* link: -Wl,--allow-multiple-definition */
+/*
+ * Calibration of a card whose energies are known, and each of its steps when it fails: weights are those of the card, or
+ * there are none, and nothing is left behind (RES-13, RES-14, REL-01). The card and the library around it are played.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "observe/calibrate.c"
+
+#define JOBS 3u
+#define SMS 5u
+
+/* Energy of an instruction of each class, and of what a job holds: a wave, a block of each kind, a barrier, a CTA. */
+static const uint64_t of_class[TUTTI_CLASSES] = {10, 200, 300, 150, 400, 20, 30, 50};
+static const uint64_t of_resource[TUTTI_RESOURCES] = {1000, 100, 250, 640, 80, 2000};
+
+static struct tutti_device device;
+static struct tutti_queue a_queue;
+static struct tutti_signal a_signal;
+static uint64_t args[512];
+static struct tutti_sm_state sm;
+static struct tutti_kernel_descriptor descriptor;
+static int measured; /* the class that the kernel repeats; -1: none */
+
+static unsigned step, fails_at, queues, signals, blocks, disabled, jobs;
+static int unknown; /* what the first look at the executable gives */
+
+/* The next step, which may be the one that fails. */
+static int next(void)
+{
+	return ++step == fails_at ? -EPROTO : 0;
+}
+
+int tutti_executable_kernel(struct tutti_executable *executable, const char *name, struct tutti_kernel *kernel)
+{
+	int error = unknown ? unknown : next();
+
+	assert_ptr_equal(executable, &step);
+	measured = -1;
+	for (unsigned i = 0; i < TUTTI_CLASSES; i++)
+		if (!strcmp(name + strlen("calibrate_"), tutti_class_name(i)))
+			measured = (int)i;
+	descriptor = (struct tutti_kernel_descriptor){.scalar_blocks = 1, .vector_blocks = 1};
+	if (!strcmp(name, "calibrate_scalar"))
+		descriptor.scalar_blocks = 4;
+	else if (!strcmp(name, "calibrate_vector"))
+		descriptor.vector_blocks = 6;
+	else if (!strcmp(name, "calibrate_shared"))
+		descriptor.group_bytes = 2 * 2048 + 1; /* three blocks */
+	else if (!strcmp(name, "calibrate_barriers"))
+		descriptor.barriers = 7;
+	else
+		assert_true(measured >= 0 || !strcmp(name, "calibrate_plain"));
+	if (!error)
+		*kernel = (struct tutti_kernel){.descriptor = &descriptor};
+	return error;
+}
+
+int tutti_device_sm_states(struct tutti_device *of, unsigned first, unsigned count, struct tutti_sm_state *states)
+{
+	assert_true(first == 0 && count == 1);
+	*states = sm;
+	return next();
+}
+
+/* A job of so many waves: what it executes and holds. The loop also counts and jumps. */
+int tutti_dispatch(struct tutti_queue *queue, const struct tutti_launch *launch)
+{
+	uint64_t waves = launch->workgroup[0] / 32u, turns = args[1], held;
+
+	assert_true(queue == &a_queue && launch->signal == &a_signal && launch->kernarg == args);
+	assert_true(launch->grid[0] == launch->workgroup[0] && waves * 32 == launch->workgroup[0] && launch->barrier);
+	assert_int_equal(disabled, 1);
+	jobs++;
+	for (unsigned i = 0; i < TUTTI_CLASSES; i++) {
+		uint64_t n = waves * (2 + i + turns * ((int)i == measured ? 16 : i >= TUTTI_CLASS_JUMP));
+
+		sm.instructions[i] += n;
+		sm.energy += n * of_class[i];
+	}
+	held = waves * (of_resource[TUTTI_RESOURCE_WAVES] + descriptor.scalar_blocks * of_resource[TUTTI_RESOURCE_SCALAR] +
+			descriptor.vector_blocks * of_resource[TUTTI_RESOURCE_VECTOR]);
+	held += (descriptor.group_bytes + 2047) / 2048 * of_resource[TUTTI_RESOURCE_SHARED];
+	held += descriptor.barriers * of_resource[TUTTI_RESOURCE_BARRIERS] + of_resource[TUTTI_RESOURCE_CTAS];
+	sm.energy += held;
+	a_signal.value--;
+	return next();
+}
+
+int tutti_signal_wait(struct tutti_device *of, tutti_signal_t signal, enum tutti_condition condition, int64_t value,
+		      uint64_t timeout, int64_t *seen)
+{
+	assert_true(signal == &a_signal && condition == TUTTI_EQ && value == 0 && a_signal.value == 0);
+	return next() ? -ETIMEDOUT : 0;
+}
+
+int tutti_queue_create(struct tutti_device *of, const struct tutti_queue_options *options, struct tutti_queue **queue)
+{
+	int error = next();
+
+	if (!error) {
+		queues++;
+		*queue = &a_queue;
+	}
+	return error;
+}
+
+int tutti_queue_destroy(struct tutti_queue *queue)
+{
+	assert_ptr_equal(queue, &a_queue);
+	queues--;
+	return 0;
+}
+
+int tutti_signal_create(struct tutti_device *of, int64_t value, tutti_signal_t *signal)
+{
+	int error = next();
+
+	if (!error) {
+		signals++;
+		*signal = &a_signal;
+	}
+	return error;
+}
+
+int tutti_signal_destroy(struct tutti_device *of, tutti_signal_t signal)
+{
+	assert_ptr_equal(signal, &a_signal);
+	signals--;
+	return 0;
+}
+
+int tutti_memory_alloc(struct tutti_device *of, enum tutti_memory pool, size_t bytes, void **address)
+{
+	int error = next();
+
+	assert_int_equal(pool, TUTTI_MEMORY_SYSTEM);
+	assert_true(bytes <= sizeof(args));
+	if (!error) {
+		blocks++;
+		*address = args;
+	}
+	return error;
+}
+
+int tutti_memory_free(struct tutti_device *of, void *address)
+{
+	if (address) {
+		assert_ptr_equal(address, args);
+		blocks--;
+	}
+	return 0;
+}
+
+/* All SMs but the one that is measured. */
+int tutti_device_enable_sms(struct tutti_device *of, unsigned first, unsigned count, bool enable)
+{
+	int error = next();
+
+	assert_true(first == 1 && count == SMS - 1);
+	if (enable || !error)
+		disabled += enable ? -1u : 1;
+	return error;
+}
+
+static int calibrate(unsigned how_often, struct tutti_weights *weights)
+{
+	step = queues = signals = blocks = disabled = jobs = 0;
+	memset(&sm, 0, sizeof(sm));
+	memset(&a_signal, 0, sizeof(a_signal));
+	memset(weights, 0x5a, sizeof(*weights));
+	return tutti_calibrate(&device, (struct tutti_executable *)&step, how_often, weights);
+}
+
+static void assert_nothing_left(void)
+{
+	assert_int_equal(queues | signals | blocks | disabled, 0);
+}
+
+/* The largest energy of a kind has the weight 65535, and all others of that kind their part of it. */
+static void energies(void **state)
+{
+	struct tutti_weights weights;
+
+	fails_at = 0;
+	for (unsigned how_often = 0; how_often <= JOBS; how_often++) {
+		assert_int_equal(calibrate(how_often, &weights), 0);
+		for (unsigned i = 0; i < TUTTI_CLASSES; i++)
+			assert_int_equal(weights.power[i], (of_class[i] * 0xffff * 2 + 400) / 800);
+		for (unsigned i = 0; i < TUTTI_RESOURCES; i++)
+			assert_int_equal(weights.remaining[i], (of_resource[i] * 0xffff * 2 + 2000) / 4000);
+		assert_int_equal(jobs % (how_often ? how_often : 1), 0);
+		assert_int_equal(jobs, 22 * (how_often ? how_often : 1)); /* classes twice, six for resources */
+		assert_nothing_left();
+	}
+}
+
+/* Whichever step fails, its error is told, there are no weights, and nothing is left. Only the first look is a guess. */
+static void steps_that_fail(void **state)
+{
+	struct tutti_weights weights, untouched;
+	unsigned steps;
+
+	memset(&untouched, 0x5a, sizeof(untouched));
+	fails_at = 0;
+	assert_int_equal(calibrate(1, &weights), 0);
+	steps = step;
+	for (fails_at = 2; fails_at <= steps; fails_at++) {
+		int error = calibrate(1, &weights);
+
+		if (error != -EPROTO && error != -EIO) /* -EIO: the card did not end a job in time */
+			fail_msg("step %u: %d", fails_at, error);
+		assert_memory_equal(&weights, &untouched, sizeof(weights));
+		assert_true(step == fails_at || step == fails_at + 1); /* all SMs are enabled again, and that is all */
+		assert_nothing_left();
+	}
+	fails_at = 0;
+}
+
+/* What cannot be calibrated is refused before anything is made. */
+static void refused(void **state)
+{
+	struct tutti_weights weights;
+
+	unknown = -EINVAL;
+	assert_int_equal(calibrate(1, &weights), -EINVAL);
+	device.known.features = 0;
+	assert_int_equal(calibrate(1, &weights), -EINVAL);
+	unknown = 0;
+	assert_int_equal(calibrate(1, &weights), -ENOTSUP);
+	assert_int_equal(step, 1);
+	device.known.features = TUTTI_FEATURE_ENERGY;
+	assert_int_equal(tutti_calibrate(&device, (struct tutti_executable *)&step, 1, NULL), -EINVAL);
+	assert_int_equal(tutti_calibrate(NULL, (struct tutti_executable *)&step, 1, &weights), -EINVAL);
+	assert_int_equal(step, 1);
+}
+
+static int setup(void **state)
+{
+	handle_begin(&device.handle, NULL);
+	device.known.sms = SMS;
+	device.known.shared_block_bytes = 2048;
+	device.known.features = TUTTI_FEATURE_ENERGY;
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(energies), cmocka_unit_test(steps_that_fail),
+					   cmocka_unit_test(refused)};
+
+	return cmocka_run_group_tests_name("RES-13, RES-14, REL-01 calibration, step by step", tests, setup, NULL);
+}
