@@ -166,6 +166,7 @@ static void boxes(void **state)
 		BAD_TILE(BOX, t.box[d] = 0);
 		BAD_TILE(BOX, t.box[d] = 257);
 		BAD_TILE(BOX, t.box[d] = 65536);
+		BAD_TILE(BOX, t.box[d] = 65536 + 16); /* would fit after it has been cut to 16 bits */
 		GOOD_TILE(t.box[d] = 256);
 	}
 	BAD_TILE(BOX_BYTES, t.box[0] = 3);
@@ -209,6 +210,10 @@ static void choices(void **state)
 	BAD_TILE(SWIZZLE, t.tensor.swizzle = 4);
 	BAD_TILE(FILL, t.tensor.fill = 3);
 	BAD_TILE(PROMOTION, t.tensor.promotion = 4);
+	for (unsigned promotion = 0; promotion < 4; promotion++) {
+		GOOD_TILE(t.tensor.promotion = promotion);
+		assert_int_equal(made.promotion, promotion);
+	}
 	for (unsigned swizzle = 0; swizzle < 4; swizzle++) {
 		GOOD_TILE((t.tensor.interleave = TUTTI_INTERLEAVE_16, t.tensor.swizzle = swizzle));
 		if (swizzle == TUTTI_SWIZZLE_32)
@@ -400,6 +405,34 @@ static void ends_of_tensors(void **state)
 	assert_in_range(fitting, 5000, 29000);
 }
 
+/* What a box takes of shared memory: each element that is loaded, in slices where there are some, counted one by one. */
+static void bytes_of_boxes(void **state)
+{
+	srand(6);
+	for (unsigned round = 0; round < 2000; round++) {
+		struct tutti_tiled t = tile();
+		uint32_t bytes;
+
+		t.tensor.rank = 3 + (unsigned)draw(3);
+		t.tensor.interleave = (enum tutti_interleave)draw(3);
+		t.tensor.swizzle = t.tensor.interleave == TUTTI_INTERLEAVE_32 ? TUTTI_SWIZZLE_32 : TUTTI_SWIZZLE_NONE;
+		t.box[0] = 4 * (1 + (uint32_t)draw(6));
+		bytes = t.tensor.interleave ? 8u << t.tensor.interleave : 4;
+		for (unsigned d = 0; d < 5; d++) {
+			uint32_t steps = 0;
+
+			t.tensor.traversal[d] = (uint32_t)draw(9);
+			if (d)
+				t.box[d] = 1 + (uint32_t)draw(9);
+			for (uint32_t at = 0; at < t.box[d]; steps++)
+				at += (d || t.tensor.interleave) && t.tensor.traversal[d] ? t.tensor.traversal[d] : 1;
+			bytes *= d < t.tensor.rank ? steps : 1;
+		}
+		assert_int_equal(tutti_tensor_encode_tiled(&made, &t), 0);
+		assert_int_equal(tutti_tensor_box_bytes(&made), bytes);
+	}
+}
+
 /* A descriptor lies at a multiple of 64 bytes. */
 static void places(void **state)
 {
@@ -452,6 +485,7 @@ int main(void)
 		{ "TMA-05: descriptors made by hand: version, check word, place", by_hand, NULL, NULL, NULL },
 		{ "TMA-06: where elements lie", extents, NULL, NULL, NULL },
 		{ "TMA-06, TMA-16: tensors that end with the address space", ends_of_tensors, NULL, NULL, NULL },
+		{ "TMA-06: bytes of boxes, counted one by one", bytes_of_boxes, NULL, NULL, NULL },
 		{ "TMA-05: where descriptors lie", places, NULL, NULL, NULL },
 		{ "TMA-16: slices of interleaved tensors", slices, NULL, NULL, NULL },
 		{ "TMA-06: every error has its own text", texts, NULL, NULL, NULL },
