@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "base/handle.h"
@@ -132,6 +134,7 @@ static void calls(void **state)
 	assert_true(handle_end(&thing->handle)); /* which does not wait for the calls of this thread */
 	assert_false(call_begin(&refused, &thing->handle));
 	call_end(&refused);
+	assert_true(call_nested(&thing->handle) && call_nested(&owner)); /* the call around it goes on */
 	assert_true(call_begin_owner(&of_owner, &thing->handle));
 	assert_int_equal(calls_of(&owner), 2);
 	assert_int_equal(calls_of(&thing->handle), 1);
@@ -149,10 +152,29 @@ static void calls(void **state)
 	free_thing(thing);
 }
 
+/* Objects can be made and freed on both sides of a fork, whoever goes on first. */
+static void after_a_fork(void **state)
+{
+	int status = 1;
+	pid_t child;
+
+	handle_begin(&owner, NULL);
+	free_thing(new_thing());
+	for (unsigned i = 0; i < 2; i++) {
+		child = fork();
+		free_thing(new_thing());
+		if (!child)
+			_exit(0);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(status, 0);
+	}
+	handle_end(&owner);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {cmocka_unit_test(lives), cmocka_unit_test(calls),
-						  cmocka_unit_test(used_again_in_turn)};
+						  cmocka_unit_test(used_again_in_turn), cmocka_unit_test(after_a_fork)};
 
 	return cmocka_run_group_tests_name("SYS-40 handles", tests, NULL, NULL);
 }
