@@ -142,6 +142,18 @@ static const char *core(struct tutti_card *card)
 	return "played";
 }
 
+static struct translator_report *reported_to;
+
+static void kernels(struct translator_report *report)
+{
+	reported_to = report;
+}
+
+static int translate(const uint8_t *code, uint64_t bytes)
+{
+	return code[0] == 7 && bytes == 3 ? 4 : -EPROTO;
+}
+
 static const struct tutti_card_plugin plugin = {.config_read = config_read,
 						.bar_bytes = bar_bytes,
 						.create = create,
@@ -151,7 +163,9 @@ static const struct tutti_card_plugin plugin = {.config_read = config_read,
 						.run = run_card,
 						.inject_string = inject,
 						.profile = profile,
-						.core = core};
+						.core = core,
+						.kernels = kernels,
+						.translate = translate};
 
 const struct tutti_card_plugin *__wrap_card_plugin(void);
 int __wrap_boot_check_card(struct tutti_device *device, size_t bytes);
@@ -545,6 +559,7 @@ static bool yes(void *context)
 static void handed_on(void **state)
 {
 	static const struct transport other;
+	static struct translator_report report;
 
 	open_good();
 	emulator->kick(device);
@@ -560,6 +575,9 @@ static void handed_on(void **state)
 	assert_int_equal(told, 3);
 	assert_ptr_equal(emulator_card(device), &config);
 	assert_string_equal(emulator_core(device), "played");
+	assert_true(emulator_kernels(device, &report));
+	assert_ptr_equal(reported_to, &report);
+	assert_int_equal(emulator_translate((const uint8_t[]){7, 8, 9}, 3), 4);
 	device->transport = &other;
 	assert_null(emulator_card(device));
 	assert_null(emulator_core(device));
