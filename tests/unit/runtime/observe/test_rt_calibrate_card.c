@@ -25,11 +25,11 @@ static struct tutti_device device;
 static struct tutti_queue a_queue;
 static struct tutti_signal a_signal;
 static uint64_t args[512];
-static struct tutti_sm_state sm;
+static struct tutti_sm_state sm, coming; /* as it is, and as it will be when all jobs have ended */
 static struct tutti_kernel_descriptor descriptor;
 static int measured; /* the class that the kernel repeats; -1: none */
 
-static unsigned step, fails_at, queues, signals, blocks, disabled, jobs;
+static unsigned step, fails_at, queues, signals, blocks, disabled, jobs, since; /* since the last wait */
 static int unknown; /* what the first look at the executable gives */
 
 /* The next step, which may be the one that fails. */
@@ -79,25 +79,28 @@ int tutti_dispatch(struct tutti_queue *queue, const struct tutti_launch *launch)
 	assert_true(launch->grid[0] == launch->workgroup[0] && waves * 32 == launch->workgroup[0] && launch->barrier);
 	assert_int_equal(disabled, 1);
 	jobs++;
+	since++;
 	for (unsigned i = 0; i < TUTTI_CLASSES; i++) {
 		uint64_t n = waves * (2 + i + turns * ((int)i == measured ? 16 : i >= TUTTI_CLASS_JUMP));
 
-		sm.instructions[i] += n;
-		sm.energy += n * of_class[i];
+		coming.instructions[i] += n;
+		coming.energy += n * of_class[i];
 	}
 	held = waves * (of_resource[TUTTI_RESOURCE_WAVES] + descriptor.scalar_blocks * of_resource[TUTTI_RESOURCE_SCALAR] +
 			descriptor.vector_blocks * of_resource[TUTTI_RESOURCE_VECTOR]);
 	held += (descriptor.group_bytes + 2047) / 2048 * of_resource[TUTTI_RESOURCE_SHARED];
 	held += descriptor.barriers * of_resource[TUTTI_RESOURCE_BARRIERS] + of_resource[TUTTI_RESOURCE_CTAS];
-	sm.energy += held;
-	a_signal.value--;
+	coming.energy += held;
 	return next();
 }
 
 int tutti_signal_wait(struct tutti_device *of, tutti_signal_t signal, enum tutti_condition condition, int64_t value,
 		      uint64_t timeout, int64_t *seen)
 {
-	assert_true(signal == &a_signal && condition == TUTTI_EQ && value == 0 && a_signal.value == 0);
+	assert_true(signal == &a_signal && condition == TUTTI_EQ && value == 0);
+	assert_int_equal(a_signal.value, since);
+	since = 0;
+	sm = coming;
 	return next() ? -ETIMEDOUT : 0;
 }
 
@@ -172,8 +175,9 @@ int tutti_device_enable_sms(struct tutti_device *of, unsigned first, unsigned co
 
 static int calibrate(unsigned how_often, struct tutti_weights *weights)
 {
-	step = queues = signals = blocks = disabled = jobs = 0;
+	step = queues = signals = blocks = disabled = jobs = since = 0;
 	memset(&sm, 0, sizeof(sm));
+	memset(&coming, 0, sizeof(coming));
 	memset(&a_signal, 0, sizeof(a_signal));
 	memset(weights, 0x5a, sizeof(*weights));
 	return tutti_calibrate(&device, (struct tutti_executable *)&step, how_often, weights);
