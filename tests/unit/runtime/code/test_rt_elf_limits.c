@@ -252,12 +252,10 @@ static void amount_of_notes(void **state)
 	for (unsigned more = 0; more < 2; more++) {
 		good();
 		no_relocations();
-		o.p[2] = (Elf64_Phdr){PT_NOTE, PF_R, AT(code), 0, 0, sizeof(o.code), 0, 4}; /* empty notes of nobody */
-		memcpy(o.code, &o.note, sizeof(o.note));
+		memcpy(o.code, &o.note, sizeof(o.note)); /* behind it are empty notes of nobody */
+		o.p[2] = (Elf64_Phdr){PT_NOTE, PF_R, AT(code), 0, 0, sizeof(o.code), 0, 4};
 		o.p[3].p_offset = AT(code);
-		o.p[3].p_filesz = sizeof(o.code);
-		o.p[1].p_filesz = 0;
-		bytes = 2 * sizeof(o.code) - more;
+		o.p[3].p_filesz = bytes - sizeof(o.code) + more;
 		if (more)
 			assert_bad("more notes than bytes");
 		else
