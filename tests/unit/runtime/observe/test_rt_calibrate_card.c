@@ -78,6 +78,8 @@ int tutti_dispatch(struct tutti_queue *queue, const struct tutti_launch *launch)
 	assert_true(queue == &a_queue && launch->signal == &a_signal && launch->kernarg == args);
 	assert_true(launch->grid[0] == launch->workgroup[0] && waves * 32 == launch->workgroup[0] && launch->barrier);
 	assert_int_equal(disabled, 1);
+	/* what kernels store lies in the block, behind the arguments */
+	assert_true(args[0] >= (uintptr_t)(args + 2) && args[0] + launch->grid[0] * sizeof(*args) <= (uintptr_t)(args + 512));
 	jobs++;
 	since++;
 	for (unsigned i = 0; i < TUTTI_CLASSES; i++) {
