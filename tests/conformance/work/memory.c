@@ -47,6 +47,36 @@ static bool zeroed(struct rig *rig)
 	return true;
 }
 
+/* Zeroing a buffer stops at its end: what others have behind it, and before it, stays. */
+static bool neighbours(struct rig *rig)
+{
+	enum { BUFFERS = 12 };
+	volatile uint32_t *words[BUFFERS];
+	struct drm_gem_close gone[BUFFERS] = {0};
+	uint64_t offset;
+	uint32_t bo;
+
+	CHECK(rig_open(rig));
+	for (unsigned i = 0; i < BUFFERS; i++) {
+		EXPECT(0, bo_create(rig->fd, PAGE, DRM_TUTTI_PLACE_CARD, &gone[i].handle, &offset));
+		words[i] = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)offset);
+		CHECK(words[i] != MAP_FAILED);
+		words[i][0] = words[i][PAGE / 4 - 1] = 0x1000 + i;
+	}
+	for (unsigned i = 1; i < BUFFERS; i += 2) { /* every second place is free, and taken again */
+		munmap((void *)words[i], PAGE);
+		EXPECT(0, call(rig->fd, DRM_IOCTL_GEM_CLOSE, &gone[i]));
+	}
+	for (unsigned i = 1; i < BUFFERS; i += 2)
+		EXPECT(0, bo_create(rig->fd, PAGE, DRM_TUTTI_PLACE_CARD, &bo, NULL));
+	for (unsigned i = 0; i < BUFFERS; i += 2) {
+		EXPECT(0x1000 + i, words[i][0]);
+		EXPECT(0x1000 + i, words[i][PAGE / 4 - 1]);
+		munmap((void *)words[i], PAGE);
+	}
+	return true;
+}
+
 static bool exhaustion(struct rig *rig)
 {
 	uint32_t handle;
@@ -289,6 +319,7 @@ static bool share_outlives(struct rig *rig)
 static const struct subtest memory_tests[] = {
 	{"SYS-22: smallest buffers", sizes},
 	{"SYS-22 SYS-27: new buffers are zero", zeroed},
+	{"SYS-22 SYS-27: a new buffer in card memory leaves its neighbours as they are", neighbours},
 	{"SYS-22: card memory runs out and comes back", exhaustion},
 	{"SYS-23: a hole in a mapping, and filled again", unmap_ranges},
 	{"SYS-23: a hole in a large leaf", unmap_large},
