@@ -171,6 +171,42 @@ static bool twice(struct rig *rig)
 	return true;
 }
 
+/* A queue that has gone leaves a page of plain memory behind, and all mappings of its doorbell show that one page. */
+static bool twice_in_vain(struct rig *rig)
+{
+	volatile uint64_t *other;
+
+	CHECK(rig_queue(rig));
+	other = mmap(NULL, PAGE, RW, MAP_SHARED, rig->fd, (off_t)rig->doorbell_offset);
+	CHECK(other != MAP_FAILED);
+	EXPECT(0, queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_DESTROY));
+	*rig->doorbell = 0x1234;
+	EXPECT(0x1234, (long)*other);
+	munmap((void *)other, PAGE);
+	return true;
+}
+
+/* Whoever wants to read may, though he does not want to write. */
+static bool to_read(struct rig *rig)
+{
+	for (unsigned placement = 0; placement < 2; placement++) {
+		volatile uint32_t *words, *seen;
+		uint64_t offset;
+		uint32_t bo;
+
+		CHECK(rig->fd >= 0 || rig_open(rig));
+		EXPECT(0, bo_create(rig->fd, PAGE, placement, &bo, &offset));
+		words = mmap(NULL, PAGE, RW, MAP_SHARED, rig->fd, (off_t)offset);
+		seen = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, rig->fd, (off_t)offset);
+		CHECK(words != MAP_FAILED && seen != MAP_FAILED);
+		words[5] = 0x55;
+		EXPECT(0x55, seen[5]);
+		munmap((void *)words, PAGE);
+		munmap((void *)seen, PAGE);
+	}
+	return true;
+}
+
 /* Some pages of a buffer, whose parts are unmapped one by one. */
 static bool partial(struct rig *rig)
 {
@@ -339,6 +375,8 @@ static const struct subtest mmap_tests[] = {
 	{"SYS-24 SYS-27: no growing", no_growing},
 	{"SYS-24: a moved doorbell rings, and is revoked", moved},
 	{"SYS-24: a doorbell mapped twice", twice},
+	{"SYS-24: a doorbell mapped twice, whose queue has gone", twice_in_vain},
+	{"SYS-22: a buffer that is only read", to_read},
 	{"SYS-22: parts of a buffer", partial},
 	{"SYS-22: an area that has been split shows the same pages", split},
 	{"SYS-22: a mapping outlives its handle", closed_handle},
