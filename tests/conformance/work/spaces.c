@@ -176,6 +176,36 @@ static bool tables_for(struct rig *rig, uint32_t bo, uint64_t bytes, unsigned *t
 	return true;
 }
 
+static bool tables_of(unsigned context, unsigned *tables)
+{
+	CHECK(debugfs_number("tutti_contexts", "context %u page tables %u", context, tables));
+	return true;
+}
+
+/*
+ * A large leaf that goes as a whole is no reason to split the one behind it. One that goes in two parts has been split, and
+ * the table of its parts goes with the last of them.
+ */
+static bool splits_no_neighbour(struct rig *rig, const struct memory *large)
+{
+	unsigned number, none, both, one;
+
+	CHECK(context_number(rig, &number) && tables_of(number, &none));
+	EXPECT(0, map(rig, large->bo, AT, 0, LARGE * PAGE, 3));
+	EXPECT(0, map(rig, large->bo, AT + LARGE * PAGE, 0, LARGE * PAGE, 3));
+	CHECK(tables_of(number, &both));
+	EXPECT(0, unmap(rig, AT, LARGE * PAGE));
+	CHECK(tables_of(number, &one));
+	EXPECT(both, one);
+	EXPECT(0, unmap(rig, AT + LARGE * PAGE, PAGE));
+	CHECK(tables_of(number, &one));
+	EXPECT(both + 1, one);
+	EXPECT(0, unmap(rig, AT + LARGE * PAGE, LARGE * PAGE));
+	CHECK(tables_of(number, &one));
+	EXPECT(none, one);
+	return true;
+}
+
 /* Two megabytes of card memory are one leaf, wherever the buffer has found room; less, or scattered pages, are not. */
 static bool leaf_sizes(struct rig *rig)
 {
@@ -187,6 +217,7 @@ static bool leaf_sizes(struct rig *rig)
 	CHECK(make(rig, &odd, DRM_TUTTI_PLACE_CARD, PAGE) && make(rig, &large, DRM_TUTTI_PLACE_CARD, LARGE * PAGE));
 	CHECK(tables_for(rig, large.bo, LARGE * PAGE, &tables) && tables_for(rig, large.bo, (LARGE - 1) * PAGE, &small));
 	EXPECT(small, tables + 1);
+	CHECK(splits_no_neighbour(rig, &large));
 	drop(rig, &odd);
 	drop(rig, &large);
 	return true;
