@@ -116,6 +116,27 @@ static bool stored(struct rig *rig, uint32_t placement)
 	return true;
 }
 
+/* The page of an RSB that has gone is plain memory: what the next one of its number stores is not seen there. */
+static bool page_of_before(struct rig *rig)
+{
+	static const uint32_t ret[] = {0x00008067};
+	struct drm_tutti_handle gone = {0};
+	struct buffer before, after;
+
+	CHECK(rig_queue(rig) && make(rig, &before, TUTTI_RSB_SCRATCH));
+	SKIP_UNLESS(before.page, "the card shows no RSBs");
+	rig_code(rig, ret, sizeof(ret));
+	CHECK(holds(rig, &before, 0)); /* and so the page has been seen */
+	gone.handle = before.handle;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_RSB_DESTROY, &gone));
+	CHECK(make(rig, &after, TUTTI_RSB_SCRATCH) && use(rig, &after) && store(rig, 2) && holds(rig, &after, 4));
+	for (unsigned i = 0; i < TUTTI_REFERENCES; i++)
+		CHECK(!before.page->reference[i].flags);
+	munmap((void *)before.page, PAGE);
+	munmap((void *)after.page, PAGE);
+	return true;
+}
+
 static bool in_local_memory(struct rig *rig)
 {
 	return stored(rig, TUTTI_RSB_SCRATCH);
@@ -131,6 +152,7 @@ void references_group(void)
 	static const struct subtest tests[] = {
 		{"SYS-25 PKT-10: what is stored in RSBs is read and forgotten", in_local_memory},
 		{"SYS-25 PKT-10: what is stored in RSBs in card memory is read and forgotten", in_card_memory},
+		{"SYS-25 SYS-27: the page of an RSB that has gone shows nothing of the next one", page_of_before},
 		{0},
 	};
 
