@@ -251,6 +251,36 @@ static bool point_eventfd(struct rig *rig)
 }
 #endif
 
+/* Of all its fences together. */
+static int whole_status(int file)
+{
+	struct sync_file_info info = {0};
+
+	return ioctl(file, SYNC_IOC_FILE_INFO, &info) ? -errno : info.status;
+}
+
+/* Two fences of one queue as one: it is signalled when both are, whichever came first. */
+static bool merged(struct rig *rig)
+{
+	struct sync_merge_data both[2] = {{.name = "both"}, {.name = "both"}};
+	struct fenced one, two;
+
+	CHECK(rig_queue(rig) && fenced(rig, 1, &one) && fenced(rig, 2, &two));
+	both[0].fd2 = two.file;
+	both[1].fd2 = one.file;
+	CHECK(!ioctl(one.file, SYNC_IOC_MERGE, &both[0]) && !ioctl(two.file, SYNC_IOC_MERGE, &both[1]));
+	CHECK(rig_works(rig) && ends(one.file, 1));
+	EXPECT(0, whole_status(both[0].fence));
+	EXPECT(0, whole_status(both[1].fence));
+	CHECK(rig_works(rig) && ends(two.file, 1));
+	for (unsigned i = 0; i < 2; i++) {
+		EXPECT(1, poll(&(struct pollfd){.fd = both[i].fence, .events = POLLIN}, 1, 10000));
+		EXPECT(1, whole_status(both[i].fence));
+		close(both[i].fence);
+	}
+	return true;
+}
+
 static bool set_event(struct rig *rig, int fd, uint32_t flags)
 {
 	struct drm_tutti_event event = {.handle = rig->queue, .fd = fd, .flags = flags};
@@ -290,6 +320,35 @@ static bool late_event(struct rig *rig)
 	return true;
 }
 
+/* Nobody waits for the queue to get on, so that nothing interrupts for it. */
+static bool soon_stopped(struct rig *rig)
+{
+	struct drm_tutti_queue_query query = {.handle = rig->queue};
+
+	for (unsigned i = 0; i < 2000 && !query.stopped; i++) {
+		usleep(10000);
+		EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_QUERY, &query));
+		query.progress = query.errors = 0;
+	}
+	CHECK(query.stopped);
+	return true;
+}
+
+/* Who wants to hear of completions is not told of errors: neither when they come nor afterwards. */
+static bool other_event(struct rig *rig)
+{
+	int fds[2] = {eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+
+	CHECK(fds[0] >= 0 && fds[1] >= 0 && rig_queue(rig) && set_event(rig, fds[0], DRM_TUTTI_EVENT_COMPLETION));
+	bad_packet(rig);
+	CHECK(soon_stopped(rig) && set_event(rig, fds[1], DRM_TUTTI_EVENT_COMPLETION));
+	for (unsigned i = 0; i < 2; i++) {
+		EXPECT(0, poll(&(struct pollfd){.fd = fds[i], .events = POLLIN}, 1, 0));
+		close(fds[i]);
+	}
+	return true;
+}
+
 /* Errors of one file are told to that file only. */
 static bool event_of_others(struct rig *rig)
 {
@@ -324,11 +383,13 @@ static const struct subtest sync_tests[] = {
 	{"SYS-26 SYS-28: a reset ends fences", reset_device},
 	{"SYS-26: no fence waits for ever", timeout},
 	{"SYS-26: fences in any order", any_order},
+	{"SYS-26: two fences as one", merged},
 	{"SYS-26: many fences, some to come at close", many},
 #ifdef DRM_IOCTL_SYNCOBJ_EVENTFD
 	{"SYS-26: eventfd of a timeline point", point_eventfd},
 #endif
 	{"SYS-26: eventfd of an error", error_event},
+	{"SYS-26: eventfd of completions, and an error", other_event},
 	{"SYS-26: eventfd asked for late, and taken back", late_event},
 	{"SYS-26 SYS-27: errors are told to their owner only", event_of_others},
 	{0},
