@@ -56,6 +56,22 @@ static bool kick(struct rig *rig)
 	return quick(rig, wake_card, 200 * MS);
 }
 
+/* Nobody kicks, and the card sleeps: the driver finds the doorbell, and kicks. */
+static bool found(struct rig *rig)
+{
+	uint64_t end = now_ns() + 60 * SECOND;
+
+	CHECK(rig_queue(rig) && rig_works(rig));
+	while (!*rig->asleep && now_ns() < end)
+		usleep(100);
+	CHECK(*rig->asleep);
+	rig_signal(rig, 1, 1);
+	rig_fill(rig, BASE + DATA_AT, 1, 64, 1);
+	*rig->doorbell = rig->write_index - 1;
+	EXPECT(0, rig_wait(rig, 1, 0, 60 * SECOND));
+	return true;
+}
+
 /* A packet, when somebody has had the time to fall asleep. */
 static void *later(void *data)
 {
@@ -181,6 +197,7 @@ void prompt_group(void)
 {
 	static const struct subtest tests[] = {
 		{"SYS-24 SYS-30: a kick wakes the card", kick},
+		{"SYS-24 SYS-28: a doorbell for which nobody kicks is found", found},
 		{"SYS-26: an interrupt ends a wait for a signal", signal},
 		{"SYS-26: an interrupt ends a wait for progress", progress},
 		{"SYS-26: an interrupt signals a fence", fence},
