@@ -105,11 +105,58 @@ static bool processes(struct rig *rig)
 	return soon_below("mm_struct", "", before + ROUNDS);
 }
 
+/* Is it a thread of the kernel for the driver: a rescuer of one of its work queues, or the handler of an interrupt? */
+static bool is_drivers_thread(const char *name)
+{
+	int end = 0;
+
+	if (!strncmp(name, "tutti-conf", 10)) /* we */
+		return false;
+	sscanf(name, "irq/%*d-tutti%n", &end);
+	return end || !strncmp(name, "tutti", 5) || !strncmp(name, "kworker/R-tutti", 15);
+}
+
+static unsigned drivers_threads(void)
+{
+	unsigned threads = 0;
+	glob_t paths = {0};
+	char name[64];
+
+	glob("/proc/[0-9]*/comm", 0, NULL, &paths);
+	for (size_t i = 0; i < paths.gl_pathc; i++) {
+		FILE *file = fopen(paths.gl_pathv[i], "re");
+
+		threads += file && fgets(name, sizeof(name), file) && is_drivers_thread(name);
+		if (file)
+			fclose(file);
+	}
+	globfree(&paths);
+	return threads;
+}
+
+/* They end when the driver has let go of the card and nobody has it open. */
+static bool threads(struct rig *rig)
+{
+	unsigned before, after;
+	bool bound;
+
+	SKIP_UNLESS(pci_address && !getuid(), "needs root and --pci");
+	before = drivers_threads();
+	CHECK(driver_unbind());
+	for (unsigned i = 0; (after = drivers_threads()) && i < 100; i++)
+		usleep(50000);
+	bound = driver_bind();
+	CHECK(bound && before);
+	EXPECT(0, after);
+	return rig_queue(rig) && rig_works(rig);
+}
+
 void leaks_group(void)
 {
 	static const struct subtest tests[] = {
 		{"REL-05 SYS-26: eventfds are let go", eventfds},
 		{"REL-05 SYS-41: processes whose memory the card had are let go", processes},
+		{"REL-05: threads of the kernel end with the device", threads},
 		{0},
 	};
 
