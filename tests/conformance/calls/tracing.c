@@ -106,6 +106,45 @@ static bool parts(struct rig *rig)
 	return true;
 }
 
+/* A queue in card memory, whose ring says that no packet is ready. */
+static bool idle_queue(struct rig *rig, uint32_t *number)
+{
+	struct drm_tutti_queue_create args = queue_args(rig);
+	uint64_t offset;
+	uint32_t bo, *words;
+
+	EXPECT(0, bo_create(rig->fd, RIG_BYTES, DRM_TUTTI_PLACE_CARD, &bo, &offset));
+	words = mmap(NULL, RIG_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)offset);
+	CHECK(words != MAP_FAILED);
+	for (unsigned i = 0; i < PAGE / 4; i++)
+		words[SPARE_RING_AT / 4 + i] = TUTTI_PACKET_INVALID;
+	munmap(words, RIG_BYTES);
+	EXPECT(0, bo_map(rig->fd, rig->context, bo, 2 * BASE, RIG_BYTES));
+	args.ring = 2 * BASE + SPARE_RING_AT;
+	args.read_index = BASE + SPARE_INDEX_AT;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &args));
+	*number = args.id;
+	return true;
+}
+
+/* The driver rings for queues that stand still with a packet at their head, twice a second; for others never. */
+static bool nobody_rings(struct rig *rig)
+{
+	struct tutti_trace got[64];
+	uint32_t count = 64, lost, number = 0;
+
+	SKIP_UNLESS(!getuid(), "takes CAP_PERFMON");
+	CHECK(rig_queue(rig) && idle_queue(rig, &number));
+	for (unsigned i = 0; i < 17; i++) /* more than the ring has */
+		CHECK(rig_works(rig));
+	EXPECT(0, trace_start(rig->fd, 1u << TUTTI_TRACE_DOORBELL));
+	usleep(1800000);
+	EXPECT(0, trace_read(rig->fd, got, &count, &lost));
+	EXPECT(0, count_of(got, count, TUTTI_TRACE_DOORBELL, number));
+	EXPECT(0, count_of(got, count, TUTTI_TRACE_DOORBELL, rig->queue_number));
+	return true;
+}
+
 /* More than the ring holds, while nobody reads: what is lost is counted. */
 static bool overflow(struct rig *rig)
 {
@@ -160,6 +199,9 @@ static bool one_reader(struct rig *rig)
 	rig_close(&other); /* ends it */
 	EXPECT(0, trace_start(third.fd, KINDS));
 	rig_close(&third);
+	CHECK(rig_open(&third)); /* perhaps in the place of the one before it, whose trace is not its own */
+	EXPECT(EINVAL, trace_read(third.fd, got, &count, &lost));
+	rig_close(&third);
 	CHECK(rig_works(rig));
 	return true;
 }
@@ -209,6 +251,7 @@ void tracing_group(void)
 	static const struct subtest tests[] = {
 		{"SYS-29 SYS-46: the trace shows what has run", records},
 		{"SYS-29: the trace is read in parts", parts},
+		{"SYS-28 SYS-29: nobody rings for a queue without a packet", nobody_rings},
 		{"SYS-29: records that do not fit the trace ring are counted", overflow},
 		{"SYS-29: the trace has one reader at a time", one_reader},
 		{"SYS-28 SYS-29: after a reset the trace is free again", reader_of_before},
