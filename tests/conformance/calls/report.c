@@ -57,6 +57,15 @@ static bool says(const char *text, const char *line)
 	return true;
 }
 
+static unsigned lines_of(const char *text, const char *start)
+{
+	unsigned lines = 0;
+
+	for (; (text = strstr(text, start)); text++)
+		lines++;
+	return lines;
+}
+
 static bool fdinfo_says(struct rig *rig, const char *const *lines)
 {
 	char path[64], text[4096];
@@ -65,6 +74,8 @@ static bool fdinfo_says(struct rig *rig, const char *const *lines)
 	CHECK(read_text(path, text, sizeof(text)));
 	for (; *lines; lines++)
 		CHECK(says(text, *lines));
+	EXPECT(3, lines_of(text, "drm-total-")); /* of each kind one, and of no other */
+	EXPECT(6, lines_of(text, "\ntutti-"));
 	return true;
 }
 
