@@ -7,11 +7,15 @@
 #include <linux/pci_regs.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "calls.h"
 #include "tutti/counter.h"
 #include "tutti/discovery.h"
+#include "tutti/firmware.h"
+#include "tutti/sm_state.h"
+#include "tutti/trace.h"
 
 /** struct lie - @value in a field of the page; added to what is there if @add. */
 struct lie {
@@ -31,7 +35,7 @@ static const struct lie lies[] = {
 	SAYS(bytes, 0), SAYS(bytes, sizeof(struct tutti_discovery) - 1), FINE(bytes, sizeof(struct tutti_discovery)),
 	SAYS(contract_min, TUTTI_CONTRACT_VERSION + 1), FINE(contract_min, TUTTI_CONTRACT_VERSION),
 	SAYS(contract_max, TUTTI_CONTRACT_VERSION - 1), FINE(contract_max, TUTTI_CONTRACT_VERSION),
-	PLUS(control.offset, 32), SAYS(control.offset, ~63u), SAYS(control.bytes, sizeof(struct tutti_control) - 1),
+	PLUS(control.offset, 32), PLUS(control.offset, 1), SAYS(control.offset, ~63u), SAYS(control.bytes, sizeof(struct tutti_control) - 1),
 	SAYS(control.bytes, ~0u),
 	PLUS(status.offset, 64), SAYS(status.offset, ~4095u), SAYS(status.bytes, sizeof(struct tutti_status) - 1),
 	PLUS(host_ring.offset, 32), SAYS(host_ring.bytes, sizeof(struct tutti_message) - 1), SAYS(host_ring.bytes, ~0u),
@@ -66,6 +70,25 @@ static struct tutti_discovery *page_open(void)
 	return page == MAP_FAILED ? NULL : page;
 }
 
+/* What the driver says when it does not believe a card. Whoever finds out later says something else, or nothing. */
+static bool is_disbelief(const char *line)
+{
+	return strstr(line, "no card: discovery") || strstr(line, "discovery data") || strstr(line, "the card speaks contract");
+}
+
+static bool log_says_disbelief(int log)
+{
+	char record[1024];
+	bool said = false;
+	ssize_t got;
+
+	while ((got = read(log, record, sizeof(record) - 1)) > 0) {
+		record[got] = 0;
+		said |= is_disbelief(record);
+	}
+	return said;
+}
+
 /* The page is as it was when this returns, and the card nobody's. */
 static bool binds(struct tutti_discovery *page, const struct lie *lie)
 {
@@ -82,22 +105,68 @@ static bool binds(struct tutti_discovery *page, const struct lie *lie)
 	return bound;
 }
 
+static bool judge(struct tutti_discovery *page, const struct lie *lie)
+{
+	bool bound, back, disbelief;
+	int log;
+
+	CHECK(driver_unbind());
+	log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	CHECK(log >= 0 && lseek(log, 0, SEEK_END) >= 0);
+	bound = binds(page, lie);
+	disbelief = log_says_disbelief(log);
+	close(log);
+	back = driver_bind();
+	CHECK(back);
+	EXPECT(lie->binds, bound);
+	EXPECT(!lie->binds, disbelief);
+	return true;
+}
+
 static bool is_judged(struct rig *rig, const void *data)
 {
-	const struct lie *lie = data;
 	struct tutti_discovery *page;
-	bool bound, back;
+	bool good;
 
 	SKIP_UNLESS(pci_address && !getuid(), "needs root and --pci");
 	page = page_open();
 	SKIP_UNLESS(page, "the BAR cannot be mapped");
-	CHECK(driver_unbind());
-	bound = binds(page, lie);
-	back = driver_bind();
+	good = judge(page, data);
 	munmap(page, PAGE);
-	CHECK(back);
-	EXPECT(lie->binds, bound);
-	return rig_queue(rig) && rig_works(rig);
+	return good && rig_queue(rig) && rig_works(rig);
+}
+
+static uint64_t bar_bytes(void)
+{
+	struct stat file = {0};
+	char path[96];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/resource2", pci_address);
+	return stat(path, &file) ? 0 : (uint64_t)file.st_size;
+}
+
+/* What lies in the control window or in the BAR may end where that ends, and not a byte or a page later. */
+static bool last_bytes(struct rig *rig)
+{
+	struct tutti_discovery *page;
+	struct lie table = {NULL, PLACE(sm_states.bytes), 0, false, true}, aperture = {NULL, PLACE(aperture_bytes), 0, false, true};
+	bool good;
+
+	SKIP_UNLESS(pci_address && !getuid(), "needs root and --pci");
+	page = page_open();
+	SKIP_UNLESS(page, "the BAR cannot be mapped");
+	table.value = page->window_bytes - page->sm_states.offset;
+	good = judge(page, &table);
+	table.value++;
+	table.binds = false;
+	good = good && judge(page, &table);
+	aperture.value = bar_bytes() - page->aperture;
+	good = good && judge(page, &aperture);
+	aperture.value += PAGE;
+	aperture.binds = false;
+	good = good && judge(page, &aperture);
+	munmap(page, PAGE);
+	return good && rig_queue(rig) && rig_works(rig);
 }
 
 /* A card none of whose memory is left when it has reserved its part. */
@@ -142,7 +211,219 @@ static bool long_name(struct rig *rig)
 	return rig_queue(rig) && rig_works(rig);
 }
 
+/* ---- cards that have less than usual ---- */
+
+/* Something is tried with a driver that has been told this; afterwards it knows the truth again. */
+static bool told(struct rig *rig, const struct tutti_discovery *lie, bool (*try)(struct rig *rig))
+{
+	struct tutti_discovery *page = page_open(), truth;
+	bool good;
+
+	CHECK(page && driver_unbind());
+	memcpy(&truth, page, sizeof(truth));
+	memcpy(page, lie, sizeof(*lie));
+	good = driver_bind() && try(rig);
+	rig_close(rig);
+	driver_unbind();
+	memcpy(page, &truth, sizeof(truth));
+	munmap(page, PAGE);
+	CHECK(driver_bind());
+	return good && rig_queue(rig) && rig_works(rig);
+}
+
+static bool discovery(struct tutti_discovery *known)
+{
+	struct drm_tutti_query query = {DRM_TUTTI_QUERY_DISCOVERY, sizeof(*known), (uintptr_t)known};
+	int fd = device_open();
+
+	EXPECT(0, call(fd, DRM_IOCTL_TUTTI_QUERY, &query));
+	close(fd);
+	return true;
+}
+
+static int ask(struct rig *rig, uint32_t what)
+{
+	struct drm_tutti_query query = {.what = what};
+	int error = call(rig->fd, DRM_IOCTL_TUTTI_QUERY, &query);
+
+	return error == EFAULT ? 0 : error; /* of no bytes */
+}
+
+static int trace(struct rig *rig)
+{
+	struct drm_tutti_trace_start start = {.kinds = 1};
+
+	return call(rig->fd, DRM_IOCTL_TUTTI_TRACE_START, &start);
+}
+
+static bool rsb_is_shown(struct rig *rig, bool wanted)
+{
+	struct drm_tutti_rsb_create rsb = {.context = rig->context};
+
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_RSB_CREATE, &rsb));
+	EXPECT(wanted, rsb.mmap_offset != 0);
+	return true;
+}
+
+static bool has_tables(struct rig *rig)
+{
+	CHECK(rig_queue(rig));
+	EXPECT(0, ask(rig, DRM_TUTTI_QUERY_SM_STATES));
+	EXPECT(0, ask(rig, DRM_TUTTI_QUERY_SM_PLACES));
+	EXPECT(0, trace(rig));
+	return rsb_is_shown(rig, true) && rsb_is_shown(rig, false) && rig_works(rig);
+}
+
+static bool has_no_tables(struct rig *rig)
+{
+	CHECK(rig_queue(rig));
+	EXPECT(EOPNOTSUPP, ask(rig, DRM_TUTTI_QUERY_SM_STATES));
+	EXPECT(EOPNOTSUPP, ask(rig, DRM_TUTTI_QUERY_SM_PLACES));
+	EXPECT(EOPNOTSUPP, trace(rig));
+	return rsb_is_shown(rig, false) && rig_works(rig);
+}
+
+/* Tables of the control window that hold all that they must, and tables that lack a byte of it. */
+static bool small_tables(struct rig *rig)
+{
+	struct tutti_discovery lie;
+
+	SKIP_UNLESS(pci_address && !getuid(), "needs root and --pci");
+	CHECK(discovery(&lie));
+	lie.sm_states.bytes = lie.sms * (uint32_t)sizeof(struct tutti_sm_state);
+	lie.sm_table.bytes = lie.sms * (uint32_t)sizeof(struct tutti_sm_place);
+	lie.trace.bytes = sizeof(struct tutti_trace);
+	lie.rsb_window.bytes = PAGE;
+	CHECK(told(rig, &lie, has_tables));
+	rig_close(rig);
+	lie.sm_states.bytes--;
+	lie.sm_table.bytes--;
+	lie.trace.bytes--;
+	lie.rsb_window.bytes--;
+	return told(rig, &lie, has_no_tables);
+}
+
+static bool sees_part(struct rig *rig)
+{
+	struct tutti_discovery known;
+	uint32_t bo;
+
+	CHECK(discovery(&known) && rig_queue(rig));
+	EXPECT(ENOSPC, bo_create(rig->fd, known.aperture_bytes, DRM_TUTTI_PLACE_CARD, &bo, NULL));
+	return rig_works(rig);
+}
+
+/* Of card memory only what the host sees is given away. */
+static bool unseen_memory(struct rig *rig)
+{
+	struct tutti_discovery lie;
+
+	SKIP_UNLESS(pci_address && !getuid(), "needs root and --pci");
+	CHECK(discovery(&lie));
+	lie.memory_bytes += 64 << 20;
+	return told(rig, &lie, sees_part);
+}
+
+static unsigned vectors;
+
+/* Vector 0 is the channel's, if there is another for the queues. */
+static bool uses_vectors(struct rig *rig)
+{
+	struct drm_tutti_state state = {0};
+	struct drm_tutti_query query = {DRM_TUTTI_QUERY_STATE, sizeof(state), (uintptr_t)&state};
+	unsigned of_queue;
+
+	CHECK(rig_queue(rig) && rig_works(rig));
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUERY, &query));
+	EXPECT(vectors, state.vectors);
+	CHECK(debugfs_number("tutti_queues", "queue %u asid %*u vector %u", rig->queue_number, &of_queue));
+	EXPECT(vectors - 1, of_queue);
+	return true;
+}
+
+static bool few_vectors(struct rig *rig)
+{
+	struct tutti_discovery lie;
+
+	SKIP_UNLESS(pci_address && !getuid(), "needs root and --pci");
+	CHECK(discovery(&lie));
+	for (vectors = 1; vectors <= 2; vectors++) {
+		rig_close(rig);
+		lie.msix_vectors = vectors;
+		CHECK(told(rig, &lie, uses_vectors));
+	}
+	return true;
+}
+
+/* A card that may not interrupt is not bound. */
+static bool no_vectors(struct rig *rig)
+{
+	char path[96];
+	FILE *file;
+	bool bound;
+
+	SKIP_UNLESS(pci_address && !getuid(), "needs root and --pci");
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/msi_bus", pci_address);
+	CHECK(driver_unbind());
+	file = fopen(path, "we");
+	CHECK(file && fputs("0", file) >= 0 && !fclose(file));
+	bound = driver_bind();
+	if (bound)
+		driver_unbind();
+	file = fopen(path, "we");
+	CHECK(file && fputs("1", file) >= 0 && !fclose(file));
+	CHECK(driver_bind() && !bound);
+	return rig_queue(rig) && rig_works(rig);
+}
+
+#define LARGE_IMAGE "/lib/firmware/tutti/" TUTTI_IMAGE_NAME_LARGE
+
+/* As many SMs as the small image of the firmware is for need no other; one more does, and there is none. */
+static bool small_image(struct rig *rig)
+{
+	struct lie many = {NULL, PLACE(sms), TUTTI_SMALL_CARD_SMS, false, true};
+	struct tutti_discovery *page;
+	bool small, large, back;
+
+	SKIP_UNLESS(pci_address && !getuid(), "needs root and --pci");
+	page = page_open();
+	SKIP_UNLESS(page, "the BAR cannot be mapped");
+	SKIP_UNLESS(!rename(LARGE_IMAGE, LARGE_IMAGE ".away"), "the image cannot be moved away");
+	CHECK(driver_unbind());
+	small = binds(page, &many);
+	many.value++;
+	large = binds(page, &many);
+	CHECK(!rename(LARGE_IMAGE ".away", LARGE_IMAGE));
+	back = driver_bind();
+	munmap(page, PAGE);
+	CHECK(back && small && !large);
+	return rig_queue(rig) && rig_works(rig);
+}
+
 /* ---- who may write to the host's memory ---- */
+
+/* What the card says of itself. It can be read whether or not the driver has it. */
+static bool card_runs(bool *runs)
+{
+	struct tutti_discovery known;
+	char path[96];
+	struct tutti_status *status;
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/resource2", pci_address);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	status = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	CHECK(status != MAP_FAILED);
+	memcpy(&known, status, sizeof(known));
+	munmap(status, PAGE);
+	status = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, known.status.offset);
+	CHECK(status != MAP_FAILED);
+	*runs = status->state == TUTTI_STATE_RUNNING;
+	munmap(status, PAGE);
+	close(fd);
+	return true;
+}
+
 
 static bool is_master(bool *master)
 {
@@ -158,15 +439,19 @@ static bool is_master(bool *master)
 	return true;
 }
 
-/* Nobody but a driver that looks after it lets a card be master of the bus: not when it is given up, nor when it is let go. */
+/*
+ * Nobody but a driver that looks after it lets a card be master of the bus: not when it is given up, nor when it is let go,
+ * which stops it.
+ */
 static bool bus_master(struct rig *rig)
 {
-	bool running, wedged, again, unbound, bound;
+	bool running, wedged, again, unbound, bound, runs, runs_unbound;
 
 	SKIP_UNLESS(pci_address && !getuid(), "needs root and --pci");
 	CHECK(is_master(&running) && card_reset("wedge") && is_master(&wedged) && card_reset("1") && is_master(&again));
-	CHECK(driver_unbind() && is_master(&unbound) && driver_bind() && is_master(&bound));
-	CHECK(running && !wedged && again && !unbound && bound);
+	CHECK(card_runs(&runs) && driver_unbind() && is_master(&unbound) && card_runs(&runs_unbound));
+	CHECK(driver_bind() && is_master(&bound));
+	CHECK(running && !wedged && again && !unbound && bound && runs && !runs_unbound);
 	return rig_queue(rig) && rig_works(rig);
 }
 
@@ -175,6 +460,12 @@ void discovery_group(void)
 	static const struct subtest tests[] = {
 		{"SYS-03 SYS-21: a card without memory", no_memory},
 		{"SYS-03 SYS-21: a name that fills its field", long_name},
+		{"SYS-03 SYS-21: discovery: what ends where window and BAR end", last_bytes},
+		{"SYS-03 SYS-30: tables that are too small", small_tables},
+		{"SYS-03 SYS-22: memory that the host does not see", unseen_memory},
+		{"SYS-21 SYS-26: a card with one or two interrupts", few_vectors},
+		{"SYS-21: a card that may not interrupt", no_vectors},
+		{"SYS-05 SYS-21: which image a card needs", small_image},
 		{"SYS-21 SYS-28: the card is master of the bus while the driver looks after it", bus_master},
 		{0},
 	};
