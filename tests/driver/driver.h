@@ -14,13 +14,15 @@ struct driver_test {
 	bool (*run)(struct rig *rig);
 };
 extern const struct driver_test ladder_tests[], memory_driver_tests[], import_tests[], race_tests[], pull_tests[],
-	silent_tests[];
+	silent_tests[], sleep_tests[];
 
 /* main.c; paths below the card's directory in sysfs */
 bool card_write(const char *attribute, const char *text);
 bool card_has(const char *attribute);
 bool card_says(const char *attribute, const char *start);
 bool card_state(const char *state);
+bool card_soon_says(const char *attribute, const char *start); /* in a minute at most */
+long card_number(const char *attribute); /* -1: there is none */
 bool parameter_write(const char *name, const char *text);
 uint64_t generation(int fd);
 uint32_t queue_asid(uint32_t queue_id); /* from debugfs; 0 = not found */

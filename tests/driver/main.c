@@ -81,6 +81,25 @@ bool parameter_write(const char *name, const char *text)
 	return write_text(path, text);
 }
 
+bool card_soon_says(const char *attribute, const char *start)
+{
+	for (unsigned i = 0; i < 6000 && !card_says(attribute, start); i++)
+		usleep(10000);
+	return card_says(attribute, start);
+}
+
+long card_number(const char *attribute)
+{
+	FILE *file = fopen(card_path(attribute), "re");
+	long number = -1;
+
+	if (file && fscanf(file, "%ld", &number) != 1)
+		number = -1;
+	if (file)
+		fclose(file);
+	return number;
+}
+
 uint64_t generation(int fd)
 {
 	struct drm_tutti_state state = {0};
@@ -143,7 +162,7 @@ bool fresh_works(void)
 int main(int argc, char **argv)
 {
 	static const struct driver_test *const groups[] = {ladder_tests, memory_driver_tests, import_tests, race_tests,
-							   pull_tests, silent_tests};
+							   pull_tests, silent_tests, sleep_tests};
 	unsigned number = 0, failed = 0;
 
 	for (; argc > 3; argc -= 2, argv += 2) {

@@ -140,13 +140,6 @@ static bool lost_signal(struct rig *rig)
 	return true;
 }
 
-static bool soon_off(void)
-{
-	for (unsigned i = 0; i < 3000 && !card_says("power/runtime_status", "suspended"); i++)
-		usleep(10000);
-	return card_says("power/runtime_status", "suspended");
-}
-
 /* Nobody has the card open, but some of its memory is a dma-buf. */
 static bool keeps_power(struct rig *rig)
 {
@@ -161,7 +154,7 @@ static bool keeps_power(struct rig *rig)
 	EXPECT(0xcafe, shared.exported[0]);
 	munmap((void *)shared.exported, BYTES);
 	close(shared.fd);
-	return soon_off();
+	return card_soon_says("power/runtime_status", "suspended");
 }
 
 /* What survives a reload can be used in a new file. */

@@ -384,13 +384,6 @@ static bool link_lost_while_zeroing(struct rig *rig)
 
 /* ---- switched off ---- */
 
-static bool soon_says(const char *attribute, const char *text)
-{
-	for (unsigned i = 0; i < 6000 && !card_says(attribute, text); i++)
-		usleep(10000);
-	return card_says(attribute, text);
-}
-
 /* An unused card is about to be switched off when it interrupts, with messages that make no sense. */
 static bool reset_begins_at_sleep(struct window *window)
 {
@@ -417,8 +410,8 @@ static bool reset_at_sleep(struct rig *rig)
 	SKIP_UNLESS(window_open(&window), NEED_WINDOW);
 	CHECK(rig_queue(rig) && rig_works(rig));
 	rig_close(rig);
-	good = reset_begins_at_sleep(&window) && soon_says("card_state", "running") &&
-	       soon_says("power/runtime_status", "suspended");
+	good = reset_begins_at_sleep(&window) && card_soon_says("card_state", "running") &&
+	       card_soon_says("power/runtime_status", "suspended");
 	state = window.status->state;
 	window_close(&window);
 	CHECK(card_write("power/control", "on") && good);
