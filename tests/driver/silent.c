@@ -77,6 +77,107 @@ static bool unmap_unanswered(struct rig *rig)
 	return true;
 }
 
+/*
+ * A firmware that does not start has not reset the card, which may still know what it knew before: that stays until a boot
+ * has succeeded.
+ */
+static bool boot_fails(struct rig *rig)
+{
+	void *memory = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long pinned = pinned_kib(), while_lost;
+	unsigned before;
+	bool there;
+
+	SKIP_UNLESS(inject_command, NEED_INJECT);
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	CHECK(memory != MAP_FAILED && rig_queue(rig) && map_own_memory(rig, memory, 4 * BASE));
+	before = delay("boot", 1500);
+	CHECK(inject("boot-failure 1") && inject("firmware-crash"));
+	there = soon_reached("boot", before) && soon_reached("boot", before + 1); /* the second time it will start */
+	while_lost = pinned_kib();
+	delay("boot", 0);
+	CHECK(there);
+	EXPECT(pinned + 64, while_lost);
+	CHECK(fresh_works());
+	EXPECT(pinned, pinned_kib());
+	munmap(memory, 16 * PAGE);
+	return true;
+}
+
+/* ---- what the card may know, or not ---- */
+
+static int create_context(struct rig *rig)
+{
+	struct drm_tutti_context_create args = {0};
+
+	return call(rig->fd, DRM_IOCTL_TUTTI_CONTEXT_CREATE, &args);
+}
+
+static int create_queue(struct rig *rig)
+{
+	struct drm_tutti_queue_create args = queue_args(rig);
+
+	args.ring = BASE + SPARE_RING_AT;
+	return call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &args);
+}
+
+static int create_rsb(struct rig *rig)
+{
+	struct drm_tutti_rsb_create args = {.context = rig->context};
+
+	return call(rig->fd, DRM_IOCTL_TUTTI_RSB_CREATE, &args);
+}
+
+/* Of these the card knows so many, by what debugfs says is left of @all. */
+static bool on_card(const char *format, unsigned all, unsigned wanted)
+{
+	unsigned of;
+
+	CHECK(debugfs_number("tutti_free", format, all - wanted, &of));
+	EXPECT(all, of);
+	return true;
+}
+
+/* There are a context and a queue already. The firmware may have made another object, and the answer may have been lost. */
+static bool created_unanswered(struct rig *rig, int (*create)(struct rig *rig), const char *format, unsigned all, unsigned wanted)
+{
+	unsigned before;
+	bool there, kept;
+	int error;
+
+	CHECK(rig_queue(rig) && on_card(format, all, wanted - 1));
+	before = delay("boot", 1500);
+	CHECK(only_calls_are_limited("300") && silence());
+	error = create(rig);
+	there = soon_reached("boot", before);
+	kept = on_card(format, all, wanted);
+	delay("boot", 0);
+	CHECK(usual_limits());
+	EXPECT(ETIMEDOUT, error);
+	CHECK(there && kept);
+	rig_close(rig);
+	CHECK(fresh_works());
+	return on_card(format, all, 0);
+}
+
+/* So it stays, with its number and its memory, until the reset that this causes. */
+static bool objects_unanswered(struct rig *rig)
+{
+	struct window window;
+	unsigned contexts, queues, rsbs;
+
+	SKIP_UNLESS(inject_command, NEED_INJECT);
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	SKIP_UNLESS(window_open(&window), NEED_WINDOW);
+	contexts = window.known->max_contexts - 1;
+	queues = window.known->max_queues;
+	rsbs = window.known->max_rsbs;
+	window_close(&window);
+	return created_unanswered(rig, create_context, "contexts %u of %u", contexts, 2) &&
+	       created_unanswered(rig, create_queue, "queues %u of %u", queues, 2) &&
+	       created_unanswered(rig, create_rsb, "rsbs %u of %u", rsbs, 1);
+}
+
 /* ---- a firmware that is slow, and not dead ---- */
 
 #define SENDERS 12u
@@ -164,6 +265,8 @@ static bool removed_while_condemned(struct rig *rig)
 
 const struct driver_test silent_tests[] = {
 	{"SYS-08 SYS-23 SYS-28: an unmapping that is not answered ends, and its memory stays", unmap_unanswered},
+	{"SYS-28: what the card knew stays while the firmware cannot be started", boot_fails},
+	{"SYS-08 SYS-28: what the card may know stays until a reset", objects_unanswered},
 	{"SYS-08 SYS-28: senders wait while messages are taken off a full ring", slow_ring},
 	{"SYS-28 REL-06: removed while a context shall be killed", removed_while_condemned},
 	{0},
