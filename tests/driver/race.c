@@ -227,6 +227,25 @@ static bool late_close(struct rig *rig)
 	return true;
 }
 
+/*
+ * A file is being closed when the device is removed: its queue is lost before the firmware is asked to destroy it. The
+ * next removal still comes to its end, although it waits for all who use the device.
+ */
+static bool removed_in_close(struct rig *rig)
+{
+	pthread_t thread;
+	bool there, unbound;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	CHECK(rig_queue(rig));
+	there = delayed_thread(&thread, "object_destroy", 3000, close_rig, rig);
+	unbound = driver_unbind();
+	pthread_join(thread, NULL);
+	CHECK(driver_bind() && there && unbound);
+	CHECK(driver_unbind() && driver_bind());
+	return fresh_works();
+}
+
 /* ---- resets ---- */
 
 /** struct creation - of a buffer that takes long to zero. */
@@ -245,8 +264,13 @@ static void *create_buffer(void *data)
 	return NULL;
 }
 
-/* Sixty-four parts of a third of a second: a reset waits for one of them. */
-static bool reset_while_zeroing(struct rig *rig)
+static bool reload(void)
+{
+	return card_write("card_reset", "firmware");
+}
+
+/* Sixty-four parts of a third of a second: a reset, or removal, waits for one of them. */
+static bool happens_while_zeroing(struct rig *rig, bool (*happen)(void), int wanted)
 {
 	struct creation creation = {.rig = rig, .bytes = 64 << 20};
 	uint64_t start, took;
@@ -254,18 +278,35 @@ static bool reset_while_zeroing(struct rig *rig)
 	pthread_t thread;
 	bool good;
 
-	SKIP_UNLESS(have_delays(), NEED_DELAYS);
 	CHECK(rig_open(rig));
 	before = delay("card_zero", 300);
 	CHECK(!pthread_create(&thread, NULL, create_buffer, &creation));
 	good = soon_reached("card_zero", before);
 	start = now_ns();
-	good &= card_write("card_reset", "firmware");
+	good &= happen();
 	took = now_ns() - start;
 	delay("card_zero", 0);
 	pthread_join(thread, NULL);
 	CHECK(good && took < 10 * SECOND);
-	EXPECT(EIO, creation.error);
+	EXPECT(wanted, creation.error);
+	return true;
+}
+
+static bool reset_while_zeroing(struct rig *rig)
+{
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	CHECK(happens_while_zeroing(rig, reload, EIO));
+	return fresh_works();
+}
+
+static bool removed_while_zeroing(struct rig *rig)
+{
+	bool good;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	good = happens_while_zeroing(rig, driver_unbind, ENODEV);
+	rig_close(rig);
+	CHECK(driver_bind() && good);
 	return fresh_works();
 }
 
@@ -534,11 +575,13 @@ const struct driver_test race_tests[] = {
 	{"SYS-27 SYS-28: a close that a reset overtakes does not meet the next queue", late_close},
 	{"SYS-26: a stalled tenant does not delay another's fences", stalled_tenant},
 	{"SYS-28: a reset does not wait until a large buffer has been zeroed", reset_while_zeroing},
+	{"REL-06 SYS-22: removal does not wait until a large buffer has been zeroed", removed_while_zeroing},
 	{"SYS-28: a reset does not wait until the pages of a buffer have been allocated", reset_while_mapping},
 	{"SYS-22 SYS-28: memory that the link did not let be zeroed is not given away", link_lost_while_zeroing},
 	{"SYS-28 SYS-29: a reset begins while an unused card is being switched off", reset_at_sleep},
 	{"REL-06: the module stays while there is a fence", fence_holds_module},
 	{"SYS-41 REL-12: pinned memory goes while its process' mmap_lock is held", freed_under_mmap_lock},
+	{"REL-06: removed while a file is being closed", removed_in_close},
 	{"REL-06: a buffer is closed while removal unpins it", close_in_unplug},
 	{0},
 };
