@@ -238,6 +238,48 @@ static bool nonsense(struct rig *rig)
 	return true;
 }
 
+/* Not only the rungs of the ladder bring it back, but also a reset of the function by others. */
+static bool wedge_and_bus(struct rig *rig)
+{
+	SKIP_UNLESS(card_has("reset"), "the bus cannot reset the card");
+	CHECK(card_write("card_reset", "wedge") && card_state("wedged"));
+	CHECK(card_write("reset", "1") && card_state("running"));
+	return fresh_works();
+}
+
+/* It is started again, and everybody is told. */
+static bool crash(struct rig *rig)
+{
+	CHECK(rig_queue(rig));
+	rig_signal(rig, 5, 1);
+	CHECK(inject("firmware-crash"));
+	EXPECT(EIO, rig_wait(rig, 5, 0, 60 * SECOND));
+	rig_close(rig);
+	return fresh_works();
+}
+
+/* Three reloads in a row are what a card may need before its function is reset; one by hand is the first of them. */
+static bool crashes_after_hand(struct rig *rig)
+{
+	struct rig keeper = {.fd = -1};
+	volatile uint32_t *card;
+	uint64_t start;
+	uint32_t seen;
+
+	SKIP_UNLESS(inject_command, "needs --inject");
+	CHECK(marked(&keeper, &card) && card_write("card_reset", "firmware"));
+	for (unsigned i = 0; i < 2; i++) {
+		start = now_ns();
+		CHECK(crash(rig));
+		SKIP_UNLESS(now_ns() - start < 4 * SECOND, "the machine is too slow for crashes in a row");
+	}
+	seen = card[1];
+	munmap((void *)card, 16 * PAGE);
+	rig_close(&keeper);
+	EXPECT(0xcafe, seen);
+	return true;
+}
+
 /** struct told - by what a process hears that the card has been given up. */
 struct told {
 	int eventfd, sync_file;
@@ -312,6 +354,8 @@ const struct driver_test ladder_tests[] = {
 	{"SYS-29 SYS-28: the card was off while the system slept", lost_in_sleep},
 	{"SYS-28: a card whose messages make no sense is reset", nonsense},
 	{"SYS-28: a wedged card and the way back", wedge},
+	{"SYS-28: a wedged card and a reset of its function by the bus", wedge_and_bus},
+	{"SYS-28: a reload by hand is no more than one reload", crashes_after_hand},
 	{"SYS-28 SYS-26: a card that is given up tells who sleeps", wedge_tells},
 	{0},
 };
