@@ -190,6 +190,7 @@ static bool sleep_or_not(void)
 /* The reset of the function lacks the lock for as long as @happen waits for its end. */
 static bool locked_in_function_reset(struct rig *rig, bool (*happen)(void))
 {
+	long resets = card_number("resets");
 	struct heard heard;
 	unsigned times;
 
@@ -197,6 +198,7 @@ static bool locked_in_function_reset(struct rig *rig, bool (*happen)(void))
 	times = happens_in_reset("function_reset", 500, ask_function, happen);
 	CHECK(times && times < 50);
 	CHECK(fresh_works());
+	EXPECT(resets + 1, card_number("resets")); /* one, which somebody else has brought to its end */
 	return nothing_bad(&heard);
 }
 
