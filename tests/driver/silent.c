@@ -139,7 +139,8 @@ static bool on_card(const char *format, unsigned all, unsigned wanted)
 }
 
 /* There are a context and a queue already. The firmware may have made another object, and the answer may have been lost. */
-static bool created_unanswered(struct rig *rig, int (*create)(struct rig *rig), const char *format, unsigned all, unsigned wanted)
+static bool created_unanswered(struct rig *rig, int (*create)(struct rig *rig), const char *format, unsigned all,
+			       unsigned wanted)
 {
 	unsigned before;
 	bool there, kept;

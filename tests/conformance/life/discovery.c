@@ -35,8 +35,8 @@ static const struct lie lies[] = {
 	SAYS(bytes, 0), SAYS(bytes, sizeof(struct tutti_discovery) - 1), FINE(bytes, sizeof(struct tutti_discovery)),
 	SAYS(contract_min, TUTTI_CONTRACT_VERSION + 1), FINE(contract_min, TUTTI_CONTRACT_VERSION),
 	SAYS(contract_max, TUTTI_CONTRACT_VERSION - 1), FINE(contract_max, TUTTI_CONTRACT_VERSION),
-	PLUS(control.offset, 32), PLUS(control.offset, 1), SAYS(control.offset, ~63u), SAYS(control.bytes, sizeof(struct tutti_control) - 1),
-	SAYS(control.bytes, ~0u),
+	PLUS(control.offset, 32), PLUS(control.offset, 1), SAYS(control.offset, ~63u),
+	SAYS(control.bytes, sizeof(struct tutti_control) - 1), SAYS(control.bytes, ~0u),
 	PLUS(status.offset, 64), SAYS(status.offset, ~4095u), SAYS(status.bytes, sizeof(struct tutti_status) - 1),
 	PLUS(host_ring.offset, 32), SAYS(host_ring.bytes, sizeof(struct tutti_message) - 1), SAYS(host_ring.bytes, ~0u),
 	PLUS(card_ring.offset, 32), SAYS(card_ring.bytes, sizeof(struct tutti_message) - 1), SAYS(card_ring.bytes, ~0u),
@@ -149,7 +149,8 @@ static uint64_t bar_bytes(void)
 static bool last_bytes(struct rig *rig)
 {
 	struct tutti_discovery *page;
-	struct lie table = {NULL, PLACE(sm_states.bytes), 0, false, true}, aperture = {NULL, PLACE(aperture_bytes), 0, false, true};
+	struct lie table = {NULL, PLACE(sm_states.bytes), 0, false, true};
+	struct lie aperture = {NULL, PLACE(aperture_bytes), 0, false, true};
 	bool good;
 
 	SKIP_UNLESS(pci_address && !getuid(), "needs root and --pci");
