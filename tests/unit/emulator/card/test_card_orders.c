@@ -157,6 +157,11 @@ static void test_refused_launch(void **state)
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_BLOCK, 7, 0), 0, BUS(0x400000), 1, 2, 3);
 	assert_int_equal(crash->cause_code, 24);
 	assert_in_range(crash->pc, 0x100, 0x10000);
+	/* so it is with the ring of the movers */
+	boot(image_file, image_bytes);
+	SCRIPT_WORDS(OP_POKE, TUTTI_CORE_ENGINES + 40, 1);
+	assert_int_equal(crash->cause_code, 24);
+	assert_in_range(crash->pc, 0x100, 0x10000);
 }
 
 /* The firmware's table of SM states is current while it wants that; the host's copy is made when it asks for it. */
@@ -282,6 +287,15 @@ static void test_last_task(void **state)
 			assert_int_equal(sms.states, i + 1);
 			assert_memory_equal(&sms.state, words + 1, 4 * TUTTI_TASK_WORDS);
 		}
+}
+
+/* It may be the first thing in card memory as well. */
+static void test_first_task(void **state)
+{
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_TASK, 5, 9 << 8), TUTTI_CORE_CARD, 7, 0, 0);
+	assert_int_equal(status->state, TUTTI_STATE_RUNNING);
+	assert_int_equal(sms.states, 1);
+	assert_memory_equal(&sms.state, memory, 4 * TUTTI_TASK_WORDS);
 }
 
 /* A state lies on a multiple of 4. */
@@ -501,6 +515,7 @@ int main(void)
 	    {"TMA-01: a request area that is changed", test_new_area, setup, teardown, NULL},
 	    {"SYS-12: what commands and turns of waves take in virtual time", test_time, setup, teardown, NULL},
 	    {"SYS-12: slices of one instruction", test_least_slice, NULL, teardown, NULL},
+	    {"SYS-10: TASKs whose state begins the card's memory", test_first_task, setup, teardown, NULL},
 	    {"SYS-10: TASKs whose state lies crooked", test_crooked_task, setup, teardown, NULL},
 	    {"SYS-12: doorbells that a card sees before it sleeps", test_visible, setup, teardown, NULL},
 	};

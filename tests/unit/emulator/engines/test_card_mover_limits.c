@@ -170,6 +170,24 @@ static void test_stops(void **state)
 	assert_true(card->alive);
 }
 
+/* What has no shape does not name one either, so nobody looks there. */
+static void test_no_shape(void **state)
+{
+	struct tutti_mover d = {.op = TUTTI_MOVE_END, .shape = card->discovery.local_bytes + 1};
+
+	put(d);
+	while (mover_run(card))
+		;
+	d.op = TUTTI_MOVE_COPY;
+	d.flags = TUTTI_MOVER_LINEAR | TUTTI_MOVER_NO_SHAPE;
+	memcpy(card->local + RING + sizeof(d), &d, sizeof(d));
+	card->page->mover_tail++;
+	while (mover_run(card))
+		;
+	assert_true(card->alive);
+	assert_int_equal(card->page->mover_head, 2);
+}
+
 /* ---- reach --------------------------------------------------------------- */
 
 /* Moves of 100 bytes that end @over bytes behind the shared memory of the CTA, or at its end. */
@@ -292,7 +310,9 @@ static void test_global_ends(void **state)
 			uint64_t address;
 
 			call((struct engines_call){.barrier = TUTTI_BARRIER_NONE});
+			card->counts[TUTTI_COUNTER_MOVER_BYTES] = 0;
 			e = run(&d, &s);
+			assert_int_equal(card->counts[TUTTI_COUNTER_MOVER_BYTES], 64); /* not those that are refused */
 			if (!over) {
 				assert_int_equal(e.word[0], called ? 0 : TUTTI_EVENT_MOVER | 0x1234u << 16);
 				continue;
@@ -473,6 +493,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST("TMA-21: descriptors that make sense, and others", test_sense),
 	    TEST("TMA-21, SYS-10: descriptors and rings that stop the firmware", test_stops),
+	    TEST("TMA-21: descriptors without a shape", test_no_shape),
 	    TEST("TMA-25, SYS-52: up to the end of shared memory", test_shared_ends),
 	    TEST("TMA-15, SYS-52: shared memory that ends amid a swizzled row", test_shared_ends_amid_row),
 	    TEST("TMA-25: where barriers may lie", test_barriers),
