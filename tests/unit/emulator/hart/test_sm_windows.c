@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the windows of waves hold, to the byte, asked as the processor asks: shared memory of the own CTA and of others,
+ * linear memory, stack, read-only memory, and the context's pages; and copies out of all of these.
+ */
+#include "sm_cga_rig.h"
+
+#define DSMEM(rank, offset) (TUTTI_WAVE_DSMEM + ((uint64_t)(rank) << 24) + (offset))
+#define SEGMENT		    2000u /* bytes of shared memory of each CTA */
+#define LMEM_SLOT	    5u
+#define LMEM_BYTES	    4096u
+
+static struct cta *rank_cta[4];
+
+static struct hart *hart_of(const struct cta *cta)
+{
+	cta->hart->current = cta->live;
+	return cta->hart;
+}
+
+/* A CGA of four on two SMs, whose waves all wait. */
+static int setup_cga(void **state)
+{
+	const uint32_t words[4] = {1 | 9u << 16, LMEM_SLOT, 2 | 1u << 24, 0x81};
+
+	setup(state);
+	cga_state(0, C_STAY, 4, 4, 1);
+	assert_int_equal(sm_array_launch(card->array, 0, TUTTI_LAUNCH_CGA | TUTTI_LAUNCH_END_OF_CGA, words, 4), 0);
+	for (unsigned i = 0; i < 20; i++)
+		rig_step(card);
+	for (unsigned i = 0; i < SMS * 32; i++)
+		if (card->array->cta[i].used)
+			rank_cta[card->array->cta[i].at.rank] = &card->array->cta[i];
+	return 0;
+}
+
+/* ---- shared memory of other CTAs ------------------------------------------ */
+
+/* What an access of @bytes of rank @from to @offset in the memory of @rank finds. */
+static void expect_access(unsigned from, unsigned rank, uint64_t offset, unsigned bytes)
+{
+	struct hart *hart = hart_of(rank_cta[from]);
+	struct cga *cga = rank_cta[from]->cga;
+	uint8_t cause = 0, *p;
+
+	cga->faulted = false;
+	hart->sink = ~0ull;
+	p = dsmem_pointer(hart, DSMEM(rank, offset), bytes, &cause);
+	if (offset >= card->array->shared_stride || rank >= 4) {
+		assert_null(p);
+		if (rank < 4 || offset < card->array->shared_stride)
+			assert_int_equal(cause, rank < 4 ? TUTTI_CAUSE_CGA_OFFSET : TUTTI_CAUSE_CGA_RANK);
+		assert_false(cga->faulted);
+	} else if (offset + bytes > SEGMENT) {
+		assert_ptr_equal(p, &hart->sink);
+		assert_int_equal(hart->sink, 0);
+		assert_true(cga->faulted);
+		assert_int_equal(cga->fault.cause, TUTTI_CAUSE_CGA_SEGMENT);
+		assert_int_equal(cga->fault.sm, rank_cta[rank]->sm);
+		assert_int_equal(cga->fault.rank, rank);
+		assert_int_equal(cga->fault.offset, offset);
+	} else {
+		assert_ptr_equal(p, cta_shared(card->array, rank_cta[rank]) + offset);
+		assert_false(cga->faulted);
+	}
+	card->array->faulted_cgas = NULL; /* nobody is told of it */
+}
+
+static void segments(void **state)
+{
+	const uint64_t stride = card->array->shared_stride;
+	const uint64_t around[] = {8, SEGMENT, 2048, 4096, stride, 1 << 23, (1 << 24) - 8};
+
+	for (unsigned from = 0; from < 4; from++)
+		for (unsigned rank = 0; rank < 20; rank++)
+			for (unsigned i = 0; i < sizeof(around) / sizeof(*around); i++)
+				for (uint64_t offset = around[i] - 8; offset < around[i] + 8; offset++)
+					for (unsigned bytes = 1; bytes <= 8; bytes *= 2)
+						expect_access(from, rank, offset, bytes);
+	for (unsigned rank = 0; rank < 4; rank++)
+		assert_ptr_equal(rank_cta[rank]->hart, rank_cta[0]->hart);
+}
+
+/* Loads and stores of every size and alignment take their own bytes and leave those beside them alone. */
+static void bytes_of_accesses(void **state)
+{
+	uint8_t *there = cta_shared(card->array, rank_cta[1]), want[32];
+	struct hart *hart = hart_of(rank_cta[0]);
+
+	for (unsigned bytes = 1; bytes <= 8; bytes *= 2)
+		for (unsigned at = 8; at < 16; at++) {
+			uint64_t value = 0x8182838485868788ull, got = ~0ull, mask = bytes == 8 ? ~0ull : (1ull << 8 * bytes) - 1;
+
+			memset(there, 0x5a, 32);
+			memset(want, 0x5a, 32);
+			memcpy(want + at, &value, bytes);
+			assert_int_equal(dsmem_store(hart, DSMEM(1, at), bytes, value), 0);
+			assert_memory_equal(there, want, 32);
+			assert_int_equal(dsmem_load(hart, DSMEM(1, at), bytes, &got), 0);
+			assert_true(got == (value & mask));
+			assert_memory_equal(there, want, 32);
+		}
+	assert_int_equal(dsmem_load(hart, DSMEM(4, 0), 8, &(uint64_t){0}), TUTTI_CAUSE_CGA_RANK);
+	assert_int_equal(dsmem_store(hart, DSMEM(4, 0), 8, 0), TUTTI_CAUSE_CGA_RANK);
+}
+
+/* A CTA of no CGA reaches itself as rank 0, up to its end, and nobody else; it has no linear memory. */
+static void alone(void **state)
+{
+	const uint64_t stride = card->array->shared_stride;
+	const struct {
+		uint64_t va;
+		unsigned bytes, cause;
+	} rows[] = {
+		{DSMEM(0, 0), 8, 0},
+		{DSMEM(0, SEGMENT - 8), 8, 0},
+		{DSMEM(0, SEGMENT - 1), 1, 0},
+		{DSMEM(0, SEGMENT - 7), 8, TUTTI_CAUSE_CGA_OFFSET},
+		{DSMEM(0, SEGMENT), 1, TUTTI_CAUSE_CGA_OFFSET},
+		{DSMEM(0, stride - 1), 1, TUTTI_CAUSE_CGA_OFFSET},
+		{DSMEM(0, stride), 1, TUTTI_CAUSE_CGA_OFFSET},
+		{DSMEM(1, 0), 8, TUTTI_CAUSE_CGA_RANK},
+		{DSMEM(15, SEGMENT), 8, TUTTI_CAUSE_CGA_RANK},
+		{DSMEM(16, 0), 8, TUTTI_CAUSE_CGA_RANK},
+		{TUTTI_WAVE_LMEM, 8, TUTTI_CAUSE_UNMAPPED},
+	};
+
+	cga_state(1, C_STAY, 4, 0, 1);
+	assert_int_equal(rig_launch(card, 1, 2, 2), 0);
+	for (unsigned i = 0; i < 20; i++)
+		rig_step(card);
+	for (unsigned i = 0; i < SMS * 32; i++) {
+		const struct cta *cta = &card->array->cta[i];
+
+		if (!cta->used || cta->cga)
+			continue;
+		for (unsigned k = 0; k < sizeof(rows) / sizeof(*rows); k++) {
+			uint8_t cause = 0, *p = dsmem_pointer(hart_of(cta), rows[k].va, rows[k].bytes, &cause);
+
+			if (rows[k].cause) {
+				assert_null(p);
+				assert_int_equal(cause, rows[k].cause);
+			} else {
+				assert_ptr_equal(p, cta_shared(card->array, cta) + (rows[k].va - TUTTI_WAVE_DSMEM));
+			}
+		}
+	}
+}
+
+/* ---- linear memory --------------------------------------------------------- */
+
+/* One slot, to its last byte, for all of the CGA; that it was used is noted with the first access, for who clears it. */
+static void linear_memory(void **state)
+{
+	uint8_t *slot = card->array->lmem + LMEM_SLOT * LMEM_BYTES;
+	const uint64_t offsets[] = {0, 1, 8, LMEM_BYTES - 8, LMEM_BYTES - 4, LMEM_BYTES - 1, LMEM_BYTES, 1ull << 32};
+
+	memset(card->array->lmem_used, 0, card->limits.lmem_slots);
+	for (unsigned rank = 0; rank < 4; rank++)
+		for (unsigned i = 0; i < sizeof(offsets) / sizeof(*offsets); i++)
+			for (unsigned bytes = 1; bytes <= 8; bytes *= 2) {
+				bool good = offsets[i] + bytes <= LMEM_BYTES;
+				uint8_t cause = 0, *p;
+
+				card->array->lmem_used[LMEM_SLOT] = 0;
+				p = dsmem_pointer(hart_of(rank_cta[rank]), TUTTI_WAVE_LMEM + offsets[i], bytes, &cause);
+				assert_ptr_equal(p, good ? slot + offsets[i] : NULL);
+				assert_int_equal(good ? 0 : cause, good ? 0 : TUTTI_CAUSE_UNMAPPED);
+				assert_int_equal(card->array->lmem_used[LMEM_SLOT], good);
+			}
+	for (unsigned i = 0; i < card->limits.lmem_slots; i++)
+		assert_int_equal(card->array->lmem_used[i], 0); /* the last access was refused */
+}
+
+/* ---- code -------------------------------------------------------------------- */
+
+/* Instructions are fetched from pages with that right and from the read-only memory, and from no other window. */
+static void code(void **state)
+{
+	const struct cta *cta = rank_cta[2];
+	struct hart *hart = hart_of(cta);
+	const uint64_t none[] = {DATA, CODE + 4096, TUTTI_WAVE_ROM - 4, TUTTI_WAVE_ROM + 4096, cta->live->info_va,
+				 TUTTI_WAVE_SHARED + (uint64_t)(cta_shared(card->array, cta) - hart->shared),
+				 cta->live->stack->va, DSMEM(2, 0), DSMEM(0, 0), DSMEM(0, SEGMENT - 4),
+				 TUTTI_WAVE_LMEM};
+	struct cpu_span span;
+
+	assert_true(hart_code(hart, CODE + 100, &span));
+	assert_true(span.first == CODE && span.bytes == 4096);
+	assert_ptr_equal(span.host, card->map[0].host);
+	assert_int_equal(span.rights, CPU_MAY_LOAD | CPU_MAY_FETCH);
+	assert_true(hart_code(hart, TUTTI_WAVE_ROM + 4092, &span));
+	assert_true(span.first == TUTTI_WAVE_ROM && span.bytes == 4096);
+	assert_int_equal(span.rights, CPU_MAY_LOAD | CPU_MAY_FETCH);
+	for (unsigned i = 0; i < sizeof(none) / sizeof(*none); i++)
+		if (hart_code(hart, none[i], &span))
+			fail_msg("%#llx", (unsigned long long)none[i]);
+	assert_false(cta->cga->faulted); /* a fetch is no access of another CTA's memory */
+}
+
+/* Where another CTA's memory may not be executed, the cause is that of an address where nothing is. */
+static void fetch_from_other_ctas(void **state)
+{
+	const uint64_t places[] = {DSMEM(0, 0), DSMEM(0, SEGMENT), TUTTI_WAVE_LMEM};
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct tutti_task_state jump = rig_state(1, 0, 1, 1);
+
+		jump.entry = places[i];
+		jump.shared_bytes = SEGMENT;
+		jump.shared_blocks = 1;
+		card->faults = 0;
+		rig_launch_one(card, &jump, 1);
+		rig_until_fault(card);
+		assert_int_equal(card->fault.word[0] >> 16, TUTTI_CAUSE_UNMAPPED | TUTTI_ACCESS_EXECUTE << 8);
+		assert_true((card->fault.word[4] | (uint64_t)card->fault.word[5] << 32) == places[i]);
+		sm_array_kill(card->array, 1);
+		rig_until(card, 1, i + 1);
+	}
+}
+
+/* A page of code that may not be read is not read either when it has been fetched from before. */
+static void code_without_reads(void **state)
+{
+	card->map[0].prot = TUTTI_PTE_X;
+	sm_array_invalidate(card->array, 1, CODE, 4096);
+	cga_state(1, C_LOAD, 2, 2, 1);
+	PARAMETER(data) = CODE;
+	assert_int_equal(cga_launch_one(1, 1, 9, 1, 0x12), 0);
+	rig_until_fault(card);
+	assert_int_equal(card->fault.word[0] >> 16, TUTTI_CAUSE_PROTECTION | TUTTI_ACCESS_READ << 8);
+	assert_true((card->fault.word[4] | (uint64_t)card->fault.word[5] << 32) == CODE);
+}
+
+/* ---- copies ------------------------------------------------------------------ */
+
+#define PIECES	 0x30000000ull /* pages of the context that lie side by side, but nowhere else */
+#define NO_READS (PIECES + 3 * 4096)
+
+/* Where the byte at @va is; NULL and @cause if it may not be read. */
+static const uint8_t *byte_at(const struct cta *cta, uint64_t va, uint8_t *cause)
+{
+	const struct stack *stack = cta->live->stack;
+	uint64_t own = TUTTI_WAVE_SHARED + (uint64_t)(cta_shared(card->array, cta) - cta->hart->shared);
+	const struct map *map = rig_find(card, 1, va);
+
+	*cause = va == NO_READS ? TUTTI_CAUSE_PROTECTION : TUTTI_CAUSE_UNMAPPED;
+	if (map)
+		return map->prot & TUTTI_PTE_R ? map->host + (va - map->va) : NULL;
+	if (va - own < SEGMENT)
+		return cta->hart->shared + (va - TUTTI_WAVE_SHARED);
+	if (va - stack->va < stack->bytes)
+		return stack->host + (va - stack->va);
+	if (va >= TUTTI_WAVE_PRIVATE && va < TUTTI_WAVE_DSMEM)
+		*cause = TUTTI_CAUSE_STACK;
+	if (va - DSMEM(1, 0) < SEGMENT)
+		return cta_shared(card->array, rank_cta[1]) + (va - DSMEM(1, 0));
+	if (va - TUTTI_WAVE_LMEM < LMEM_BYTES)
+		return card->array->lmem + LMEM_SLOT * LMEM_BYTES + (va - TUTTI_WAVE_LMEM);
+	return NULL;
+}
+
+/* Copy @bytes and compare: all of them, or those before the first one that may not be read, which the fault names. */
+static void expect_copy(const struct cta *cta, uint64_t va, unsigned bytes)
+{
+	uint8_t got[600], cause = 0;
+	struct mmu_fault fault = {0};
+	bool whole;
+	unsigned i;
+
+	assert_true(bytes <= 512);
+	memset(got, 0xee, sizeof(got));
+	whole = hart_copy_in(hart_of(cta), got, va, bytes, &fault);
+	for (i = 0; i < bytes; i++) {
+		const uint8_t *p = byte_at(cta, va + i, &cause);
+
+		if (!p)
+			break;
+		assert_int_equal(got[i], *p);
+	}
+	assert_int_equal(got[i], 0xee);
+	assert_int_equal(whole, i == bytes);
+	if (whole)
+		return;
+	assert_true(fault.address == va + i);
+	assert_int_equal(fault.cause, cause);
+}
+
+static void fill(uint8_t *bytes, unsigned n, uint32_t seed)
+{
+	for (unsigned i = 0; i < n; i++)
+		bytes[i] = (uint8_t)((seed = seed * 1103515245 + 12345) >> 24) & 0x7f; /* never 0xee */
+}
+
+static void copies(void **state)
+{
+	const struct cta *cta = rank_cta[3];
+	const uint64_t own = TUTTI_WAVE_SHARED + (uint64_t)(cta_shared(card->array, cta) - cta->hart->shared);
+	const uint64_t around[] = {DATA + 4096, DATA + 65536, PIECES, PIECES + 4096, PIECES + 2 * 4096, NO_READS,
+				   own + 300, own + SEGMENT, cta->live->stack->va, cta->live->stack->va + 8192,
+				   DSMEM(1, 300), TUTTI_WAVE_LMEM + 300, TUTTI_WAVE_LMEM + LMEM_BYTES};
+
+	for (unsigned i = 0; i < 4; i++)
+		fill(rig_map(card, 1, PIECES + 4096 * i, 4096, i == 3 ? TUTTI_PTE_X : TUTTI_PTE_R), 4096, i);
+	fill(cta_shared(card->array, cta), SEGMENT, 5);
+	fill(cta_shared(card->array, rank_cta[1]), SEGMENT, 6);
+	fill(cta->live->stack->host, 8192, 7);
+	fill(card->array->lmem + LMEM_SLOT * LMEM_BYTES, LMEM_BYTES, 8);
+	for (unsigned i = 0; i < sizeof(around) / sizeof(*around); i++)
+		for (unsigned before = 0; before <= 256; before = before < 3 ? before + 1 : before + 127)
+			for (unsigned bytes = 0; bytes <= 512; bytes = bytes < 5 ? bytes + 1 : bytes + 126)
+				expect_copy(cta, around[i] - before, bytes);
+}
+
+#define WINDOWS(name, fn) {name, fn, setup_cga, teardown, NULL}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WINDOWS("CGA-24, CGA-27: shared memory of other CTAs, to the byte", segments),
+		WINDOWS("CGA-24: bytes that loads and stores of it take", bytes_of_accesses),
+		WINDOWS("CGA-24: a CTA of no CGA is rank 0 of its own", alone),
+		WINDOWS("CGA-28: linear memory, to the byte", linear_memory),
+		WINDOWS("SYS-52: windows from which instructions are fetched", code),
+		WINDOWS("SYS-52: fetches from the memory of other CTAs", fetch_from_other_ctas),
+		WINDOWS("SYS-52: code that may not be read", code_without_reads),
+		WINDOWS("SYS-52: copies out of the memory of waves", copies),
+	};
+
+	return cmocka_run_group_tests_name("SM: windows of waves", tests, NULL, NULL);
+}
