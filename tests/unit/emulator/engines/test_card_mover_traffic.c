@@ -259,6 +259,46 @@ static void test_elements_of_rows(void **state)
 		assert_int_equal(global[i / 4 * 64 + i % 4], 0x3f803fff + 0x3f804000 + (i << 17));
 }
 
+/* Rounding goes through a buffer, which holds less than many rows and runs: each element is rounded once all the same. */
+static void test_long_rounded(void **state)
+{
+	struct tutti_mover d = {.op = TUTTI_MOVE_COPY, .flags = CALLED | TUTTI_MOVER_LINEAR, .global = AT, .other = OTHER};
+	const struct tutti_mover_shape s = {.type = TUTTI_TF32};
+	const uint32_t *to = (const uint32_t *)(card->memory + OTHER);
+	uint32_t *from = (uint32_t *)(card->memory + AT);
+
+	for (d.bytes = 4096 - 4; d.bytes <= 3 * 4096 + 4; d.bytes += d.bytes % 4096 == 4 ? 4096 - 8 : 4) {
+		for (unsigned i = 0; i <= d.bytes / 4; i++)
+			from[i] = 0x3f801000 + 0x2000 * i; /* ties */
+		memset(card->memory + OTHER, 0, d.bytes + 4);
+		assert_int_equal(run_call(&d, &s, 0).word[0], 0);
+		for (unsigned i = 0; i < d.bytes / 4; i++)
+			assert_int_equal(to[i], i % 2 ? 0x3f802000 + 0x2000 * i : 0x3f800000 + 0x2000 * i);
+		assert_int_equal(to[d.bytes / 4], 0);
+	}
+}
+
+/* A load for several CTAs of which none is named goes nowhere, and ends. */
+static void test_for_nobody(void **state)
+{
+	const struct tutti_mover d = {.op = TUTTI_MOVE_LOAD, .flags = CALLED, .global = AT};
+	static uint8_t before[CTAS][SHARED_BYTES];
+
+	scramble(card->memory + AT, 4096);
+	scramble(sms.shared[0], sizeof(before));
+	memcpy(before, sms.shared, sizeof(before));
+	for (unsigned rows = 1; rows <= 3; rows++)
+		for (unsigned swizzle = 0; swizzle < 4; swizzle++) {
+			const struct tutti_mover_shape s = {
+			    .unit = 1, .count = {128, (uint16_t)rows, 1, 1}, .stride = {1, 256}, .swizzle = (uint8_t)swizzle};
+
+			call((struct engines_call){.barrier = 8192, .multicast = true});
+			assert_int_equal(run(&d, &s).word[0], 0);
+			assert_memory_equal(sms.shared, before, sizeof(before));
+		}
+	assert_int_equal(sms.done, 12);
+}
+
 /* ---- pages -------------------------------------------------------------------- */
 
 #define TABLES 0x300000u
@@ -343,6 +383,8 @@ int main(void)
 	    TEST("TMA-21: descriptors inherit nothing", test_inherits_nothing),
 	    TEST("TMA-22: loads that take more than a turn", test_across_turns),
 	    TEST("TMA-10, TMA-25: elements of boxes with several rows", test_elements_of_rows),
+	    TEST("TMA-10: rounded copies that are longer than the buffer", test_long_rounded),
+	    TEST("TMA-23: loads for nobody", test_for_nobody),
 	    TEST("TMA-28, SYS-52: pages and contexts", test_pages),
 	    TEST("TMA-27: traffic of runs in pieces, and of shared memory", test_pieces),
 	};

@@ -366,6 +366,23 @@ static uint32_t *nearly_full_ring(void)
 	return ring;
 }
 
+/* When the core starts, all words of the engine page are 0 but that which says that the timer is off, and nothing waits. */
+static void at_the_start(void **state)
+{
+	static const struct tutti_engines start = { .timer_hi = TUTTI_TIMER_OFF };
+	static const struct engines none;
+
+	nearly_full_ring();
+	card->page->doorbell_enable[0] = 1;
+	card->doorbells[0].doorbell = 5;
+	fill_ring(0);
+	assert_false(engines_poll(card, true));
+	call((struct engines_call){ .asid = 3 });
+	engines_reset(card);
+	assert_memory_equal(card->page, &start, sizeof(start));
+	assert_memory_equal(&card->engines, &none, sizeof(none));
+}
+
 /* No command goes over the end of the ring, not even one that does nothing. */
 static void over_the_end(void **state)
 {
@@ -420,6 +437,7 @@ int main(void)
 		POLL("SYS-12: the time for which the card may sleep", timer_time),
 		POLL("SYS-15: a link that is down hides all of it", link_down),
 		POLL("SYS-10: commands at random, with more or less room for events", commands),
+		POLL("SYS-10: the engines when the core starts", at_the_start),
 		POLL("SYS-13: when the firmware brings counters up to date", counters),
 		POLL("SYS-10: commands do not go over the end of their ring", over_the_end),
 	};

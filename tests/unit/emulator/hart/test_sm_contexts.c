@@ -89,8 +89,10 @@ static void stacks_kept(void **unused)
 	stacks[1][0] = stack_take(&pool, 1); /* one that was never needed before */
 	assert_true(stack_give(&pool, stacks[1][0]));
 	stack_pool_empty(&pool);
-	for (unsigned c = 0; c < STACK_CLASSES; c++)
+	for (unsigned c = 0; c < STACK_CLASSES; c++) {
 		assert_null(pool.free[c]);
+		assert_int_equal(pool.kept[c], 0);
+	}
 }
 
 int main(void)

@@ -332,6 +332,8 @@ static void reset_while_they_run(void **unused)
 			rig_step(card);
 		sm_array_reset(card->array);
 		assert_false(sm_array_busy(card->array));
+		for (unsigned sm = 0; sm < SMS; sm++)
+			assert_int_equal(routes_of(sm), 0);
 	}
 	memset(data, 0, 4096);
 	card->done[0] = 0;

@@ -121,9 +121,12 @@ static uint64_t *table(unsigned n)
 
 static uint64_t any_bus(unsigned level)
 {
-	const uint64_t places[] = { 0, 0x400000, 0x600000, 0x800000, MEMORY - PAGE, MEMORY - BLOCK, MEMORY };
-	uint64_t bus = any(4) ? places[any(7)] + any(2) * any(6) * PAGE :
+	const uint64_t places[] = { 0, 0x400000, 0x600000, 0x800000, MEMORY - 3 * PAGE, MEMORY - PAGE, MEMORY - BLOCK, MEMORY };
+	uint64_t bus = any(4) ? places[any(8)] + any(2) * any(6) * PAGE :
 				TUTTI_BUS_HOST | (uint64_t)(host + any(HOST_PAGES) * PAGE);
+
+	if (!any(8)) /* leaves whose place is nearly a multiple of their size */
+		return 1ull << (12 + any(18));
 
 	return any(5) ? bus & ~((PAGE << 9 * level) - 1) : bus;
 }
@@ -340,9 +343,11 @@ static void contexts(void **state)
 		assert_false(is_mapped(i));
 }
 
-/* Each change makes older translations invalid, and says so; what is no context changes nothing. */
+/* Each change makes all older translations invalid, by a number that was not used before; what is no context does not. */
 static void generations(void **state)
 {
+	enum { COUNT = 60 };
+	uint32_t seen[COUNT];
 	static const uint32_t none[] = { TUTTI_ASID_BUS, TUTTI_MAX_CONTEXTS, TUTTI_MAX_CONTEXTS + 1, 0xffff };
 	uint32_t before = mmu_generation(card);
 
@@ -350,14 +355,18 @@ static void generations(void **state)
 		mmu_context(card, none[i], TABLES);
 		assert_int_equal(mmu_generation(card), before);
 	}
-	mmu_context(card, 1, TABLES);
-	assert_int_not_equal(mmu_generation(card), before);
-	before = mmu_generation(card);
-	mmu_reset(card);
-	assert_int_not_equal(mmu_generation(card), before);
-	before = mmu_generation(card);
-	mmu_host_remove(card, host + HOST_FIRST * PAGE);
-	assert_int_not_equal(mmu_generation(card), before);
+	for (unsigned i = 0; i < COUNT; i++) {
+		if (i % 3 == 0)
+			mmu_context(card, 1, TABLES);
+		else if (i % 3 == 1)
+			mmu_reset(card);
+		else
+			mmu_host_remove(card, host + HOST_FIRST * PAGE);
+		seen[i] = mmu_generation(card);
+		assert_int_not_equal(seen[i], before);
+		for (unsigned k = 0; k < i; k++)
+			assert_int_not_equal(seen[i], seen[k]);
+	}
 }
 
 /* Injected faults hit accesses of contexts, one each, and name the address; accesses of the bus go on. */
