@@ -57,7 +57,7 @@ static void check_rows(unsigned op, uint64_t global, unsigned width, unsigned st
 static void test_rows(void **state)
 {
 	static const unsigned offsets[] = {0, 1, 31, 32, 95, 127}, widths[] = {1, 2, 32, 33, 96, 97, 127, 128, 129},
-			      strides[] = {256, 290, 300},
+			      strides[] = {256, 257, 290, 300},
 			      ops[] = {TUTTI_MOVE_LOAD, TUTTI_MOVE_STORE, TUTTI_MOVE_PREFETCH, TUTTI_MOVE_COPY,
 				       TUTTI_MOVE_SCATTER};
 

@@ -118,6 +118,32 @@ static void sms_differ(void **unused)
 	free(table);
 }
 
+/* Code that is changed counts as what it is now. */
+static void classes_of_changed_code(void **unused)
+{
+	/* four times addi t0, t0, 1, then ld t0, 0(a0), then sd t0, 0(a0), each before ret */
+	static const uint32_t four[] = { 0x00128293, 0x00053283, 0x00553023 };
+	static const enum tutti_class class[] = { TUTTI_CLASS_OTHER, TUTTI_CLASS_LOAD, TUTTI_CLASS_STORE };
+	struct tutti_card *card = energy_rig(TUTTI_CARD_DETERMINISTIC, 0, 1, 0);
+	struct tutti_task_state state = rig_state(1, 0x800, 1, 1);
+	struct tutti_sm_state table;
+	uint32_t *code;
+
+	rig_context(card, 1);
+	code = (uint32_t *)(card->map[0].host + 0x800);
+	code[4] = 0x00008067;
+	for (unsigned i = 0; i < 3; i++) {
+		memcpy(code, (uint32_t[]){ four[i], four[i], four[i], four[i] }, 16);
+		sm_array_invalidate(card->array, 1, CODE, 4096);
+		rig_launch_one(card, &state, 0);
+		rig_until(card, 0, i + 1);
+		sm_array_table(card->array, &table);
+		for (unsigned k = 0; k < 3; k++) /* and the ecall at the end of each wave is OTHER */
+			assert_int_equal(table.instructions[class[k]], (k <= i ? 4 : 0) + (k ? 0 : i + 1));
+	}
+	rig_destroy(card);
+}
+
 /* A card that does not count instructions has no cost for it and reports nothing. */
 static void off_by_default(void **unused)
 {
@@ -142,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(classes_of_a_kernel),
 		cmocka_unit_test(classes_under_workers),
+		{ "RES-13: classes of code that is changed", classes_of_changed_code, NULL, NULL, NULL },
 		cmocka_unit_test(sms_differ),
 		cmocka_unit_test(off_by_default),
 	};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=pthread_rwlock_rdlock,--wrap=pthread_rwlock_wrlock,--wrap=pthread_rwlock_unlock */
 /*
  * The MMU against a plain reading of tutti/mmu.h: page tables at random, good ones and such with every defect, in memory of
  * the card and of the host, of which a part is registered.
@@ -10,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <errno.h>
+#include <pthread.h>
 
 #include "emulator/base/state.h"
 #include "emulator/card/card.h"
@@ -51,6 +54,38 @@ static int teardown(void **state)
 static uint32_t any(uint32_t n)
 {
 	return (uint32_t)((rand_r(&seed) ^ (uint32_t)rand_r(&seed) << 15) % n);
+}
+
+/* ---- the lock ---------------------------------------------------------------- */
+
+static bool locked; /* by this thread, the only one */
+
+int __real_pthread_rwlock_rdlock(pthread_rwlock_t *lock);
+int __real_pthread_rwlock_wrlock(pthread_rwlock_t *lock);
+int __real_pthread_rwlock_unlock(pthread_rwlock_t *lock);
+int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock);
+int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t *lock);
+int __wrap_pthread_rwlock_unlock(pthread_rwlock_t *lock);
+
+int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock)
+{
+	assert_false(locked);
+	locked = true;
+	return __real_pthread_rwlock_rdlock(lock);
+}
+
+int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t *lock)
+{
+	assert_false(locked);
+	locked = true;
+	return __real_pthread_rwlock_wrlock(lock);
+}
+
+int __wrap_pthread_rwlock_unlock(pthread_rwlock_t *lock)
+{
+	assert_true(locked);
+	locked = false;
+	return __real_pthread_rwlock_unlock(lock);
 }
 
 /* ---- the model --------------------------------------------------------------- */
@@ -393,6 +428,31 @@ static void injected(void **state)
 	}
 }
 
+/* Whoever adds, removes or looks up memory of the host takes the lock and gives it back, and errors do that, too. */
+static void locks(void **state)
+{
+	struct mmu_fault fault;
+	struct mmu_span span;
+	uint64_t extent;
+
+	map_block(0x400000);
+	mmu_context(card, 1, TABLES);
+	assert_int_equal(mmu_host_add(card, host, 0), -EINVAL);
+	assert_false(locked);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(mmu_host_add(card, host, PAGE), 0);
+		assert_false(locked);
+		mmu_host_remove(card, host + i % 2 * PAGE); /* which is not registered in every other round */
+		assert_false(locked);
+		for (uint64_t va = 0; va <= 2 * BLOCK; va += BLOCK) {
+			assert_int_equal(!!mmu_translate(card, 1, va, TUTTI_ACCESS_READ, &extent, &fault), !va);
+			assert_false(locked);
+			assert_int_equal(mmu_span(card, 1, va, TUTTI_ACCESS_WRITE, &span, &fault), !va);
+			assert_false(locked);
+		}
+	}
+}
+
 /* ---- memory that somebody else finds --------------------------------------------------- */
 
 static uint8_t single[4 * PAGE] __attribute__((aligned(4096))), together[4 * PAGE] __attribute__((aligned(4096)));
@@ -440,6 +500,7 @@ int main(void)
 		MMU("SYS-06, SYS-52: page tables at random, with and without defects", translations),
 		MMU("SYS-52: contexts with tables and without", contexts),
 		MMU("SYS-52: what makes translations invalid", generations),
+		MMU("SYS-10: the lock of the host's ranges", locks),
 		MMU("SYS-15: injected page faults", injected),
 		MMU("SYS-11: pages that lie elsewhere when several are asked for", pages_elsewhere),
 	};
