@@ -4,6 +4,7 @@
  * waves a context keeps.
  */
 #include "sm_rig.h"
+#include "emulator/hart/hart.h"
 #include "emulator/hart/stack.h"
 #include "tutti/wave.h"
 
@@ -40,6 +41,74 @@ static void contexts_make_room(void **unused)
 	}
 	data[0] = 1;
 	rig_until(card, 1, 1);
+	rig_destroy(card);
+}
+
+/* Each wave that is there has an information block of its own, on a multiple of 256, in the window that waves can read. */
+static void blocks_of_waves(void **unused)
+{
+	enum { SMS = 129, WAVES = 32 * SMS };
+	static bool seen[WAVES + 128];
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, SMS);
+	struct tutti_task_state wait = rig_state(1, K_WAIT, WAVES, 1);
+	uint64_t *data = rig_prepare(card, 1);
+	struct cpu_span span;
+	struct hart *hart;
+	unsigned n = 0;
+
+	sm_array_state(card->array, 0, 0, &wait, NULL, NULL, 0);
+	assert_int_equal(rig_launch(card, 0, 32, SMS), 0);
+	for (unsigned i = 0; i < 10; i++)
+		rig_step(card);
+	hart = card->array->engine[0].hart[1];
+	for (unsigned i = 0; i < SMS * 32; i++) {
+		const struct cta *cta = &card->array->cta[i];
+		uint64_t at;
+		struct mmu_fault fault;
+		uint8_t block[sizeof(struct tutti_wave_info)];
+
+		if (!cta->used || !cta->live)
+			continue;
+		at = (cta->live->info_va - TUTTI_WAVE_INFO) / 256;
+		assert_int_equal(cta->live->info_va % 256, 0);
+		assert_true(at < sizeof(seen) && !seen[at]);
+		seen[at] = true;
+		assert_ptr_equal(cta->live->info, (uint8_t *)hart->infos + 256 * at);
+		assert_true(cta->live->regs.x[4] == cta->live->info_va);
+		hart->current = cta->live;
+		assert_true(hart_copy_in(hart, block, cta->live->info_va, sizeof(block), &fault));
+		assert_int_equal(cta->live->info->cta_linear, cta->at.index);
+		n++;
+	}
+	assert_int_equal(n, WAVES);
+	assert_false(hart_code(hart, TUTTI_WAVE_INFO, &span));
+	data[0] = 1;
+	rig_until(card, 0, WAVES);
+	rig_destroy(card);
+}
+
+/* A context that is gone loses its memory when its last wave has ended; until then waves go on. */
+static void contexts_that_go(void **unused)
+{
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 1);
+	struct tutti_task_state wait = rig_state(1, K_WAIT, 1, 1);
+	struct hart **harts = card->array->engine[0].hart;
+	uint64_t *data = rig_prepare(card, 1);
+
+	rig_launch_one(card, &wait, 0);
+	for (unsigned i = 0; i < 5; i++)
+		rig_step(card);
+	sm_array_invalidate(card->array, 1, 0, 0);
+	assert_non_null(harts[1]);
+	for (unsigned i = 0; i < 5; i++)
+		rig_step(card);
+	data[0] = 1;
+	rig_until(card, 0, 1);
+	sm_array_invalidate(card->array, 1, DATA, 4096); /* only a part of it */
+	assert_non_null(harts[1]);
+	sm_array_invalidate(card->array, 1, 0, 0);
+	assert_null(harts[1]);
+	assert_int_equal(card->array->engine[0].hart_count, 0);
 	rig_destroy(card);
 }
 
@@ -99,6 +168,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		{"SYS-12: which contexts an engine keeps", contexts_make_room, NULL, NULL, NULL},
+		{"TSK-15: information blocks of waves", blocks_of_waves, NULL, NULL, NULL},
+		{"SYS-52: contexts that are gone", contexts_that_go, NULL, NULL, NULL},
 		{"SYS-52: sizes and places of stacks", stack_sizes, NULL, NULL, NULL},
 		{"SYS-12: how many stacks are kept", stacks_kept, NULL, NULL, NULL},
 	};

@@ -99,6 +99,32 @@ static void shared_memory_of_the_last_cta(void **state)
 	}
 }
 
+/* So it must not where the CTA after it has as much memory in another place. */
+static void shared_memory_of_the_last_cta_elsewhere(void **state)
+{
+	const uint64_t own = TUTTI_WAVE_SHARED; /* of the first CTA of SM 0 */
+
+	for (unsigned sm = 1; sm < 4; sm++) {
+		struct tutti_task_state look = rig_state(1, K_PEEK, 100, 1), load = rig_state(1, K_LOAD, 100, 1);
+		unsigned done = card->done[1];
+
+		look.shared_bytes = load.shared_bytes = 2048;
+		look.shared_blocks = load.shared_blocks = 1;
+		data[61440 / 8] = DATA;
+		rig_launch_one(card, &look, 1); /* it uses its shared memory, on SM 0 */
+		rig_until(card, 1, done + 1);
+		data[61440 / 8] = own;
+		sm_array_state(card->array, 0, 0, &load, NULL, NULL, 0);
+		card->faults = 0;
+		assert_int_equal(sm_array_launch(card->array, 0, 0, (uint32_t[]){1 | 1u << 24, 1u << sm}, 2), 0);
+		rig_until_fault(card);
+		assert_int_equal(card->fault.word[0] >> 16, TUTTI_CAUSE_UNMAPPED | TUTTI_ACCESS_READ << 8);
+		assert_true((card->fault.word[4] | (uint64_t)card->fault.word[5] << 32) == own);
+		sm_array_kill(card->array, 0);
+		rig_until(card, 0, sm);
+	}
+}
+
 static void windows_are_not_code(void **state)
 {
 	const uint64_t shared = TUTTI_WAVE_SHARED - CODE, stack = STACK_TOP - 64 - CODE;
@@ -194,6 +220,7 @@ int main(void)
 		TEST("a store into code faults", code_is_not_written),
 		TEST("shared memory is bounded to the CTA's", shared_memory_ends_with_the_own),
 		TEST("shared memory of the CTA before is not remembered", shared_memory_of_the_last_cta),
+		TEST("shared memory of the CTA before, elsewhere, is not remembered", shared_memory_of_the_last_cta_elsewhere),
 		TEST("stack and shared memory are not executed", windows_are_not_code),
 		TEST("nothing is mapped around a stack", guard_around_the_stack),
 		TEST("nothing is mapped beside the windows", windows_end),

@@ -104,6 +104,80 @@ static void bytes_of_accesses(void **state)
 	assert_int_equal(dsmem_store(hart, DSMEM(4, 0), 8, 0), TUTTI_CAUSE_CGA_RANK);
 }
 
+/*
+ * Adds 5 to the word at the parameter, and then 1 by LR/SC; waits for the other ranks.
+ *
+ *	ld s1, 8(a0); li t0, 5; amoadd.w t1, t0, (s1); lr.w t2, (s1); addi t2, t2, 1; sc.w t3, t2, (s1)
+ *	li a7, 32; ecall; ret
+ */
+static const uint32_t atomics_kernel[] = {
+	0x00853483, 0x00500293, 0x0054a32f, 0x1004a3af, 0x00138393, 0x1874ae2f, 0x02000893, 0x00000073, 0x00008067,
+};
+#define DOUBLE 0x1000u /* bit that makes each of these atomics one of 8 bytes */
+
+/* Atomics of both sizes reach every word of another CTA's memory, the last one included, and no other bytes. */
+static void atomics(void **state)
+{
+	const uint32_t offsets[] = {0, 4, 8, 12, 1000, SEGMENT - 16, SEGMENT - 12, SEGMENT - 8, SEGMENT - 4};
+	uint32_t *code = (uint32_t *)(card->map[0].host + 0xc00);
+	uint8_t *there = cta_shared(card->array, rank_cta[1]), want[SEGMENT];
+	unsigned done = 0;
+
+	data[7] = 1; /* the waves of the setup end */
+	finish(0, 0, 9, 4);
+	for (unsigned size = 4; size <= 8; size += 4)
+		for (unsigned i = 0; i < sizeof(offsets) / sizeof(*offsets); i++) {
+			uint64_t sum = 0x0102030405060708, mask = size == 8 ? ~0ull : 0xffffffff;
+
+			if (offsets[i] % size)
+				continue;
+			memcpy(code, atomics_kernel, sizeof(atomics_kernel));
+			for (unsigned k = 2; k < 6; k++)
+				code[k] |= size == 8 && k != 4 ? DOUBLE : 0;
+			memset(there, 0x5a, SEGMENT);
+			memcpy(there + offsets[i], &sum, size);
+			memcpy(want, there, SEGMENT);
+			sum = (sum & mask) + 2 * 6; /* of two ranks */
+			memcpy(want + offsets[i], &sum, size);
+			sm_array_invalidate(card->array, 1, CODE, 4096);
+			cga_state(1, 0xc00, 2, 2, 1);
+			PARAMETER(data) = DSMEM(1, offsets[i]);
+			assert_int_equal(cga_launch_one(1, 0, 3, 1, 0x81), 0);
+			finish(1, 0, 3, done += 2);
+			assert_int_equal(card->faults + card->cga_faults, 0);
+			assert_memory_equal(there, want, SEGMENT);
+		}
+}
+
+/* Shared memory is as large as was asked for, rounded up to 16 bytes. */
+static void sizes(void **state)
+{
+	static const uint32_t asked[] = {1, 15, 16, 17, 1984, 1985, 1999, 2000, 2001, 2048};
+
+	for (unsigned i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
+		struct tutti_task_state task = rig_state(1, C_STAY, 1, 1);
+		uint32_t bytes = (asked[i] + 15) / 16 * 16;
+
+		task.shared_bytes = asked[i];
+		task.shared_blocks = 1;
+		data[7] = 0;
+		rig_launch_one(card, &task, 1);
+		for (unsigned k = 0; k < 20; k++)
+			rig_step(card);
+		for (unsigned k = 0; k < SMS * 32; k++) {
+			const struct cta *cta = &card->array->cta[k];
+			uint8_t cause;
+
+			if (!cta->used || cta->cga)
+				continue;
+			assert_non_null(dsmem_pointer(hart_of(cta), DSMEM(0, bytes - 1), 1, &cause));
+			assert_null(dsmem_pointer(hart_of(cta), DSMEM(0, bytes), 1, &cause));
+		}
+		sm_array_kill(card->array, 1);
+		rig_until(card, 1, i + 1);
+	}
+}
+
 /* A CTA of no CGA reaches itself as rank 0, up to its end, and nobody else; it has no linear memory. */
 static void alone(void **state)
 {
@@ -219,6 +293,18 @@ static void fetch_from_other_ctas(void **state)
 	}
 }
 
+/* A copy out of @va, where the hart has been before, is refused as well. */
+static void expect_no_copy(uint64_t va)
+{
+	struct mmu_fault fault = {0};
+	uint64_t got = 0x5a;
+
+	assert_false(hart_copy_in(hart_of(rank_cta[0]), &got, va, 8, &fault));
+	assert_int_equal(fault.cause, TUTTI_CAUSE_PROTECTION);
+	assert_true(fault.address == va);
+	assert_int_equal(got, 0x5a);
+}
+
 /* A page of code that may not be read is not read either when it has been fetched from before. */
 static void code_without_reads(void **state)
 {
@@ -230,6 +316,33 @@ static void code_without_reads(void **state)
 	rig_until_fault(card);
 	assert_int_equal(card->fault.word[0] >> 16, TUTTI_CAUSE_PROTECTION | TUTTI_ACCESS_READ << 8);
 	assert_true((card->fault.word[4] | (uint64_t)card->fault.word[5] << 32) == CODE);
+	expect_no_copy(CODE);
+}
+
+/*
+ * Stores to the parameter, and loads it again.
+ *
+ *	ld s0, 8(a0); sd zero, 0(s0); ld t0, 0(s0); ret
+ */
+static const uint32_t store_load_kernel[] = {0x00853403, 0x00043023, 0x00043283, 0x00008067};
+
+/* So it is with a page that may be written only. */
+static void writes_without_reads(void **state)
+{
+	uint64_t *blind = rig_map(card, 1, 0x38000000, 4096, TUTTI_PTE_W);
+	struct tutti_task_state task = rig_state(1, 0xc00, 1, 1);
+
+	memcpy(card->map[0].host + 0xc00, store_load_kernel, sizeof(store_load_kernel));
+	sm_array_invalidate(card->array, 1, CODE, 4096);
+	*blind = 5;
+	PARAMETER(data) = 0x38000000;
+	rig_launch_one(card, &task, 1);
+	rig_until_fault(card);
+	assert_int_equal(card->fault.word[0] >> 16, TUTTI_CAUSE_PROTECTION | TUTTI_ACCESS_READ << 8);
+	assert_int_equal(card->fault.word[2], CODE + 0xc08);
+	assert_int_equal(card->fault.word[4], 0x38000000);
+	assert_int_equal(*blind, 0);
+	expect_no_copy(0x38000000);
 }
 
 /* ---- copies ------------------------------------------------------------------ */
@@ -319,11 +432,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WINDOWS("CGA-24, CGA-27: shared memory of other CTAs, to the byte", segments),
 		WINDOWS("CGA-24: bytes that loads and stores of it take", bytes_of_accesses),
+		WINDOWS("CGA-24: atomics of both sizes, up to the last word of another CTA's memory", atomics),
+		WINDOWS("SYS-52: sizes of shared memory", sizes),
 		WINDOWS("CGA-24: a CTA of no CGA is rank 0 of its own", alone),
 		WINDOWS("CGA-28: linear memory, to the byte", linear_memory),
 		WINDOWS("SYS-52: windows from which instructions are fetched", code),
 		WINDOWS("SYS-52: fetches from the memory of other CTAs", fetch_from_other_ctas),
 		WINDOWS("SYS-52: code that may not be read", code_without_reads),
+		WINDOWS("SYS-52: pages that may only be written", writes_without_reads),
 		WINDOWS("SYS-52: copies out of the memory of waves", copies),
 	};
 
