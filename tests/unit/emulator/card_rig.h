@@ -42,6 +42,7 @@ struct sm_array {
 	bool levels, masked; /* what the newest STATE had */
 	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
 	uint32_t mask[TUTTI_MAX_SMS / 32];
+	unsigned mask_words;
 	struct {
 		unsigned op; /* TUTTI_CMD_* */
 		uint64_t argument[4];
@@ -79,6 +80,7 @@ void sm_array_state(struct sm_array *array, unsigned slot, unsigned flags, const
 	if (level)
 		memcpy(array->level, level, sizeof(array->level));
 	array->masked = mask;
+	array->mask_words = words;
 	memset(array->mask, 0, sizeof(array->mask));
 	memcpy(array->mask, mask ? mask : array->mask, 4 * words);
 }

@@ -121,6 +121,7 @@ static void test_post(void **state)
 			 TUTTI_EVENT_POST_FAULT | TUTTI_CAUSE_ALIGNMENT << 8 | 8 << 16);
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_INTERRUPT, 1, 31));
 	assert_int_equal(interrupts, 3);
+	assert_int_equal(vectors[2], 31);
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_INTERRUPT, 1, 0xffff));
 	assert_int_equal(interrupts, 3);
 
@@ -231,7 +232,7 @@ static void expect_task(const struct tutti_task_state *base, uint32_t sub, uint3
 	assert_int_equal(sms.states, states + 1);
 	assert_int_equal(sms.slot, sub >> 8);
 	assert_int_equal(sms.state_flags, 0);
-	assert_false(sms.levels || sms.masked);
+	assert_false(sms.levels || sms.masked || sms.mask_words);
 	assert_memory_equal(&sms.state, &want, sizeof(want));
 }
 

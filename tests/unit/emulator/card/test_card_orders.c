@@ -125,6 +125,7 @@ static void test_states(void **state)
 		if (i & 1)
 			assert_memory_equal(sms.level, words + 1 + STATE_WORDS, sizeof(sms.level));
 		assert_int_equal(sms.masked, i >> 1);
+		assert_int_equal(sms.mask_words, i & 2 ? 3 : 0);
 		if (i & 2)
 			assert_memory_equal(sms.mask, words + lengths[i] - 3, 12);
 		assert_int_equal(sms.mask[3], 0);
@@ -162,6 +163,31 @@ static void test_refused_launch(void **state)
 	SCRIPT_WORDS(OP_POKE, TUTTI_CORE_ENGINES + 40, 1);
 	assert_int_equal(crash->cause_code, 24);
 	assert_in_range(crash->pc, 0x100, 0x10000);
+}
+
+/* The crash record names the command that is broken by its first word, and where the firmware was. */
+static void test_broken(void **state)
+{
+	const uint32_t rows[][2] = {
+	    {TUTTI_COMMAND(TUTTI_CMD_BLOCK, 7, 3), 7},
+	    {TUTTI_COMMAND(TUTTI_CMD_STATE, 1 + STATE_WORDS, 5 << 8 | TUTTI_STATE_CGA), 1 + STATE_WORDS},
+	    {TUTTI_COMMAND(TUTTI_CMD_TASK, 5, 9 << 8 | TUTTI_TASK_NEW_KERNARG), 5},
+	    {TUTTI_COMMAND(TUTTI_CMD_WRITE, 7, 8), 7},
+	    {TUTTI_COMMAND(TUTTI_CMD_SIGNAL, 3, 9), 3},
+	    {TUTTI_COMMAND(TUTTI_CMD_BLOCK + 1, 3, 0x7000), 3},
+	    {TUTTI_CMD_NOP, 1},
+	};
+
+	for (unsigned i = 0; i < LENGTH(rows); i++) {
+		uint32_t words[1 + STATE_WORDS] = {rows[i][0], LOCAL_BUFFER};
+
+		script(OP_COMMANDS, words, rows[i][1]);
+		assert_int_equal(status->state, TUTTI_STATE_CRASHED);
+		assert_int_equal(crash->cause_code, 24);
+		assert_int_equal(crash->tval, rows[i][0]);
+		assert_in_range(crash->pc, 0x100, 0x10000);
+		boot(image_file, image_bytes);
+	}
 }
 
 /* The firmware's table of SM states is current while it wants that; the host's copy is made when it asks for it. */
@@ -506,6 +532,7 @@ int main(void)
 	    {"TSK-05, CGA-02: states with levels and masks", test_states, setup, teardown, NULL},
 	    {"SYS-10: commands that are refused are named in the crash record", test_refused_launch, setup, teardown,
 	     NULL},
+	    {"SYS-10: commands that are broken are named in the crash record", test_broken, setup, teardown, NULL},
 	    {"RES-01, TSK-16: the tables of SM states", test_sm_table, setup, teardown, NULL},
 	    {"SYS-10: TASKs whose state ends with the memory", test_last_task, NULL, teardown, NULL},
 	    {"SYS-10: where the command ring may lie", test_command_ring, NULL, teardown, NULL},

@@ -140,6 +140,23 @@ static void doorbells(void **state)
 	}
 }
 
+/* Indices are words: a place for them that is none gets nothing, and the event comes all the same. */
+static void crooked_place(void **state)
+{
+	for (unsigned off = 1; off <= 4; off++) {
+		memset(card->local + TOLD, 0xee, 64);
+		card->page->doorbell_enable[0] = 2;
+		card->page->doorbell_index = TOLD + off;
+		card->doorbells[1].doorbell = 7;
+		assert_true(engines_poll(card, true));
+		expect_event(TUTTI_EVENT_DOORBELL, 2);
+		for (unsigned i = 0; i < 64; i++)
+			if (off < 4 || i / 4 != 2)
+				assert_int_equal(card->local[TOLD + i], 0xee);
+		assert_int_equal(*(uint32_t *)(card->local + TOLD + 8), off < 4 ? 0xeeeeeeee : 7);
+	}
+}
+
 /* There are as many masks as there are doorbells for. What the firmware keeps behind them in its page is no mask. */
 static void behind_the_masks(void **state)
 {
@@ -431,6 +448,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		POLL("PKT-01 SYS-12: doorbells at random, with more or less room for events", doorbells),
+		POLL("PKT-01: indices of doorbells at a place that is none", crooked_place),
 		POLL("SYS-10: there are no masks behind the masks of doorbells", behind_the_masks),
 		POLL("SYS-12: each new tail of the host's ring is told once", messages),
 		POLL("SYS-12: the timer fires once, at its time", timer),
