@@ -476,7 +476,15 @@ static void test_records(void **state)
 						      .sm = 0xffff,
 						      .packet = 0x400000,
 						      .value = 1});
-	expect_times(first, 4, begin, core_time());
+	/* of a signal in a context's memory the whole address */
+	map_page(tutti_pte(0x400000ull, LEAF));
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_SIGNAL, 4, 3), 1 | 5 << 16, (uint32_t)VA, (uint32_t)(VA >> 32));
+	expect_record(first + 4, (struct tutti_trace){.kind = TUTTI_TRACE_COMPLETE,
+						      .queue = 5,
+						      .sm = 0xffff,
+						      .packet = VA,
+						      .value = 1});
+	expect_times(first, 5, begin, core_time());
 	/* what was not done is not told */
 	newest = status->trace_tail;
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_FETCH, 6, 1), 0, BUS(64u << 20), 192, LOCAL_BUFFER);

@@ -430,7 +430,8 @@ static void test_request_areas(void **state)
 	} rows[] = {
 	    {LOCAL_BUFFER, 1, true},	  {LOCAL_BUFFER, 256, true},	{LOCAL_BUFFER, 0, false},
 	    {LOCAL_BUFFER, 257, false},	  {LOCAL_BUFFER + 4, 1, false}, {local - call, 1, true},
-	    {local - call + 8, 1, false}, {local - call, 2, false},
+	    {local - call + 8, 1, false}, {local - call, 2, false},	{LOCAL_BUFFER + 1, 1, false},
+	    {LOCAL_BUFFER + 2, 1, false}, {LOCAL_BUFFER + 8, 1, true},
 	};
 
 	for (unsigned i = 0; i < LENGTH(rows); i++) {

@@ -213,8 +213,10 @@ static void test_blocks(void **state)
 						    (good && v < values ? w[0] | (uint64_t)w[1] << 32 : 0));
 				}
 			}
-	COMMAND(TUTTI_COMMAND(TUTTI_CMD_BLOCK, 6, 0), 1 | 6 << 16, WORDS64(VA + 4), 1, 2);
-	expect_post(6, TUTTI_CAUSE_ALIGNMENT, VA + 4);
+	for (unsigned off = 1; off < 8; off++) {
+		COMMAND(TUTTI_COMMAND(TUTTI_CMD_BLOCK, 6, 0), 1 | 6 << 16, WORDS64(VA + off), 1, 2);
+		expect_post(6, TUTTI_CAUSE_ALIGNMENT, VA + off);
+	}
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_BLOCK, 6, 0), 1 | 6 << 16, WORDS64(LAST + 8), 1, 2);
 	expect_post(6, TUTTI_CAUSE_UNMAPPED, LAST + 8);
 }

@@ -60,6 +60,7 @@ static void test_sense(void **state)
 	    {0, 0, 0, 0, 0, false},
 	    {TUTTI_MOVE_END, 0, 0, 0, 0, true},
 	    {TUTTI_MOVE_END, CALLED, 0, 0, 0, true},
+	    {TUTTI_MOVE_END, CALLED | TUTTI_MOVER_NO_SHAPE, 0, 0, 0, true},
 	    {TUTTI_MOVE_END + 1, 0, 0, 0, 0, false},
 	    {255, CALLED, 0, 0, 0, false},
 	    {TUTTI_MOVE_COPY, 0, 0, 0, TUTTI_SWIZZLE_128, true},
@@ -167,6 +168,15 @@ static void test_stops(void **state)
 	while (mover_run(card))
 		;
 	assert_int_equal(card->page->mover_head, 4);
+	assert_true(card->alive);
+	/* rings and shapes lie on any multiple of 8 */
+	d = (struct tutti_mover){.op = TUTTI_MOVE_COPY, .flags = TUTTI_MOVER_LINEAR, .shape = SHAPE + 8};
+	card->page->mover_base = RING + 8;
+	memcpy(card->local + RING + 8, &d, sizeof(d));
+	card->page->mover_tail = 5;
+	while (mover_run(card))
+		;
+	assert_int_equal(card->page->mover_head, 5);
 	assert_true(card->alive);
 }
 
@@ -286,6 +296,26 @@ static void test_barriers(void **state)
 		for (unsigned k = 0; k < 2 * SHARED_BYTES; k++) /* that of the next CTA, too */
 			if (!rows[i].counts && sms.shared[k / SHARED_BYTES][k % SHARED_BYTES])
 				fail_msg("byte %u was written", k);
+	}
+}
+
+/* Only what arrives in shared memory counts on a barrier, not what goes out of it or is copied elsewhere. */
+static void test_counts_nothing(void **state)
+{
+	static const uint8_t ops[] = {TUTTI_MOVE_STORE, TUTTI_MOVE_COPY, TUTTI_MOVE_SCATTER, TUTTI_MOVE_FILL, TUTTI_MOVE_PREFETCH};
+	const uint64_t waits = 16ull << TUTTI_MBARRIER_TX_SHIFT | 1;
+	const struct tutti_mover_shape s = {0};
+
+	for (unsigned i = 0; i < LENGTH(ops); i++) {
+		struct tutti_mover d = {.op = ops[i], .flags = CALLED | TUTTI_MOVER_LINEAR, .global = 0x100000,
+					.other = 0x200000, .bytes = 16};
+
+		for (unsigned c = 0; c < CTAS; c++)
+			*(uint64_t *)(sms.shared[c] + 8192) = waits;
+		call((struct engines_call){.barrier = 8192, .cta_rank = 1});
+		assert_int_equal(run(&d, &s).word[0], 0);
+		for (unsigned c = 0; c < CTAS; c++)
+			assert_true(*(uint64_t *)(sms.shared[c] + 8192) == waits);
 	}
 }
 
@@ -465,6 +495,25 @@ static void test_turns(void **state)
 	}
 }
 
+/* A reset ends the descriptor that is being executed: nothing more of it is moved, and nobody is told. */
+static void test_reset(void **state)
+{
+	const struct tutti_mover d = {.op = TUTTI_MOVE_FILL, .flags = TUTTI_MOVER_LINEAR | TUTTI_MOVER_EVENT,
+				      .global = 0x100000, .bytes = 1 << 20, .tag = 5};
+	const struct tutti_mover_shape s = {.fill = 0x1111111111111111};
+	static const struct mover none;
+
+	memset(card->memory + 0x100000, 0, 1 << 20);
+	start(d, &s);
+	assert_true(mover_run(card)); /* a part of it */
+	assert_int_equal(card->memory[0x100000], 0x11);
+	mover_reset(card);
+	assert_memory_equal(card->mover, &none, sizeof(none));
+	assert_false(mover_run(card));
+	assert_int_equal(event().word[0], 0);
+	assert_int_equal(card->memory[0x100000 + (1 << 20) - 1], 0);
+}
+
 /* What belongs to a request ends with an event if the descriptor wants that, and the request has not failed. */
 static void test_events_of_requests(void **state)
 {
@@ -474,9 +523,13 @@ static void test_events_of_requests(void **state)
 				.tag = 77,
 				.flags = CALLED | TUTTI_MOVER_LINEAR | TUTTI_MOVER_EVENT};
 	const struct tutti_mover_shape s = {0};
+	struct tutti_event e;
 
 	call((struct engines_call){.barrier = TUTTI_BARRIER_NONE});
-	assert_int_equal(run(&d, &s).word[0], TUTTI_EVENT_MOVER | 77 << 16);
+	e = run(&d, &s);
+	assert_int_equal(e.word[0], TUTTI_EVENT_MOVER | 77 << 16);
+	for (unsigned i = 1; i < 8; i++) /* there is no address to tell */
+		assert_int_equal(e.word[i], 0);
 	d.flags &= ~TUTTI_MOVER_EVENT;
 	call((struct engines_call){.barrier = TUTTI_BARRIER_NONE});
 	assert_int_equal(run(&d, &s).word[0], 0);
@@ -497,6 +550,8 @@ int main(void)
 	    TEST("TMA-25, SYS-52: up to the end of shared memory", test_shared_ends),
 	    TEST("TMA-15, SYS-52: shared memory that ends amid a swizzled row", test_shared_ends_amid_row),
 	    TEST("TMA-25: where barriers may lie", test_barriers),
+	    TEST("TMA-22: what counts on no barrier", test_counts_nothing),
+	    TEST("SYS-10: movers are reset", test_reset),
 	    TEST("TMA-28, SYS-52: up to the end of global memory", test_global_ends),
 	    TEST("TMA-28, SYS-52: rights of pages", test_rights),
 	    TEST("SYS-15, TMA-28: translations that are refused on demand", test_injected),
