@@ -223,10 +223,18 @@ static void test_shared_ends(void **state)
 
 				if (i == 4)
 					d.flags |= TUTTI_MOVER_OUTSIDE;
-				call((struct engines_call){.barrier = TUTTI_BARRIER_NONE, .cta_rank = 1});
+				call((struct engines_call){.barrier = 8192, .cta_rank = 1});
+				memset(sms.shared[0] + 8192, 0, 8);
+				memset(sms.shared[1] + 8192, 0, 8);
+				card->counts[TUTTI_COUNTER_MOVER_BYTES] = 0;
 				e = run(&d, &s);
 				if (!!e.word[0] != over)
 					fail_msg("move %u, swizzle %u, %u bytes too far", i, swizzle, over);
+				if (!over)
+					continue;
+				assert_int_equal(card->counts[TUTTI_COUNTER_MOVER_BYTES], 0); /* nothing has moved */
+				assert_int_equal(*(uint64_t *)(sms.shared[0] + 8192), 0);
+				assert_int_equal(*(uint64_t *)(sms.shared[1] + 8192), 0);
 			}
 	/* with a swizzle the whole last row of 128 bytes is needed, also for a few bytes of it */
 	for (unsigned rows = 511; rows <= 512; rows++) {
@@ -296,6 +304,22 @@ static void test_barriers(void **state)
 		for (unsigned k = 0; k < 2 * SHARED_BYTES; k++) /* that of the next CTA, too */
 			if (!rows[i].counts && sms.shared[k / SHARED_BYTES][k % SHARED_BYTES])
 				fail_msg("byte %u was written", k);
+	}
+}
+
+/* A load of no bytes arrives nowhere: a barrier for which nothing is missing stays in its phase. */
+static void test_no_bytes(void **state)
+{
+	struct tutti_mover d = {.op = TUTTI_MOVE_LOAD, .flags = CALLED | TUTTI_MOVER_LINEAR, .global = 0x100000};
+	const uint64_t idle = 5ull << TUTTI_MBARRIER_EXPECTED_SHIFT;
+	const struct tutti_mover_shape s = {0};
+
+	for (unsigned i = 0; i < 2; i++) {
+		d.op = i ? TUTTI_MOVE_END : TUTTI_MOVE_LOAD;
+		*(uint64_t *)(sms.shared[0] + 8192) = idle;
+		call((struct engines_call){.barrier = 8192});
+		assert_int_equal(run(&d, &s).word[0], 0);
+		assert_true(*(uint64_t *)(sms.shared[0] + 8192) == idle);
 	}
 }
 
@@ -550,6 +574,7 @@ int main(void)
 	    TEST("TMA-25, SYS-52: up to the end of shared memory", test_shared_ends),
 	    TEST("TMA-15, SYS-52: shared memory that ends amid a swizzled row", test_shared_ends_amid_row),
 	    TEST("TMA-25: where barriers may lie", test_barriers),
+	    TEST("TMA-22: loads of no bytes", test_no_bytes),
 	    TEST("TMA-22: what counts on no barrier", test_counts_nothing),
 	    TEST("SYS-10: movers are reset", test_reset),
 	    TEST("TMA-28, SYS-52: up to the end of global memory", test_global_ends),

@@ -353,6 +353,32 @@ static void test_pages(void **state)
 	check_pages(5, AT + 20 * PAGE, -2 * (int64_t)PAGE);
 }
 
+/* Pages that have been refused, and such that have not, in any order: each access finds its own, whatever was before it. */
+static void test_refused_between(void **state)
+{
+	const uint64_t first = AT + 20 * PAGE;
+	struct tutti_mover d = {.op = TUTTI_MOVE_LOAD, .flags = CALLED | TUTTI_MOVER_LINEAR, .bytes = 16};
+	const struct tutti_mover_shape s = {0};
+
+	scramble(card->memory + AT, 64 * PAGE);
+	map(5, first, -2 * (int64_t)PAGE);
+	for (unsigned round = 0; round < 2000; round++) {
+		unsigned page = any(PAGES + 1), off = any(3) * 1000;
+		struct tutti_event e;
+
+		d.global = VA + page * PAGE + off;
+		memset(sms.shared[0], 0, 16);
+		e = run_call(&d, &s, 5);
+		if (page == PAGES) {
+			assert_int_equal(e.word[0] >> 16, TUTTI_CAUSE_UNMAPPED | TUTTI_ACCESS_READ << 8);
+			assert_true((e.word[4] | (uint64_t)e.word[5] << 32) == d.global);
+		} else {
+			assert_int_equal(e.word[0], 0);
+			assert_memory_equal(sms.shared[0], card->memory + first - 2 * PAGE * page + off, 16);
+		}
+	}
+}
+
 /* A run that is moved in several pieces, since its pages lie apart, is still one run; shared memory has no lines. */
 static void test_pieces(void **state)
 {
@@ -386,6 +412,7 @@ int main(void)
 	    TEST("TMA-10: rounded copies that are longer than the buffer", test_long_rounded),
 	    TEST("TMA-23: loads for nobody", test_for_nobody),
 	    TEST("TMA-28, SYS-52: pages and contexts", test_pages),
+	    TEST("TMA-28, SYS-52: refused pages between others", test_refused_between),
 	    TEST("TMA-27: traffic of runs in pieces, and of shared memory", test_pieces),
 	};
 

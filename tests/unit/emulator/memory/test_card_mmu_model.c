@@ -404,6 +404,88 @@ static void generations(void **state)
 	}
 }
 
+/* Only the lower half of the addresses is used, whatever the tables say of the upper one. */
+static void upper_half(void **state)
+{
+	const uint64_t last = TUTTI_VA_END - PAGE;
+	struct mmu_fault fault;
+	bool is_host;
+
+	map_block(0x400000);
+	table(0)[255] = table(0)[256] = table(0)[511] = table(0)[0];
+	table(1)[511] = table(1)[0];
+	table(2)[511] = table(2)[0];
+	mmu_context(card, 1, TABLES);
+	assert_ptr_equal(mmu_page(card, 1, last + 5, TUTTI_ACCESS_READ, &is_host, &fault), card->memory + 0x5ff005);
+	for (uint64_t va = TUTTI_VA_END; va; va <<= 1) {
+		assert_null(mmu_page(card, 1, va, TUTTI_ACCESS_READ, &is_host, &fault));
+		assert_int_equal(fault.cause, TUTTI_CAUSE_UNMAPPED);
+		assert_true(fault.address == va);
+	}
+	assert_null(mmu_page(card, 1, -PAGE, TUTTI_ACCESS_READ, &is_host, &fault));
+}
+
+/* What is remembered is that of one context, or of the bus, at one address, and only until the next change. */
+static void remembered(void **state)
+{
+	static const uint32_t asids[] = { TUTTI_ASID_BUS, 1, 2, 3, 127, 128, 129, 130, 255 };
+	const uint64_t places[] = { 0, PAGE, TUTTI_BUS_HOST | (uint64_t)(host + HOST_FIRST * PAGE), (uint64_t)(host + HOST_FIRST * PAGE) };
+	struct mmu_fault fault;
+	bool is_host;
+
+	for (unsigned round = 0; round < 24; round++) {
+		for (unsigned i = 1; i < 9; i++)
+			mmu_context(card, asids[i], 0);
+		map_block(0x400000 + round * PAGE);
+		for (unsigned i = 1; i < 9; i += 1 + round % 3)
+			mmu_context(card, asids[i], TABLES);
+		for (unsigned n = 0; n < 200; n++) {
+			unsigned i = any(9), k = any(4);
+			bool mapped = i && (i - 1) % (1 + round % 3) == 0;
+			uint8_t *want = i ? (mapped && k < 2 ? card->memory + 0x400000 + (round + k) * PAGE : NULL) : bus_page(places[k]);
+
+			assert_ptr_equal(mmu_page(card, asids[i], places[k], TUTTI_ACCESS_READ, &is_host, &fault), want);
+			if (!any(8))
+				mmu_invalidate(card);
+		}
+	}
+}
+
+/* There are more changes than numbers of them. Nothing that was remembered comes back, in any place of the cache. */
+static void many_changes(void **state)
+{
+	static const unsigned changes[] = { 1, 1024, 2048, 4096, 8192 };
+	struct mmu_fault fault;
+	bool is_host;
+
+	for (unsigned c = 0; c < 5; c++) {
+		map_block(0x400000 + c * PAGE);
+		for (unsigned i = 1; i < 40; i++)
+			table(2)[i] = table(2)[0];
+		mmu_context(card, 1, TABLES);
+		for (uint64_t page = 0; page < 40 * 512; page++)
+			assert_ptr_equal(mmu_page(card, 1, page * PAGE, TUTTI_ACCESS_READ, &is_host, &fault),
+					 card->memory + 0x400000 + (c + page % 512) * PAGE);
+		map_block(0x800000);
+		for (unsigned i = 1; i < 40; i++)
+			table(2)[i] = table(2)[0];
+		for (unsigned i = 0; i < changes[c]; i++)
+			mmu_invalidate(card);
+		for (uint64_t page = 0; page < 40 * 512; page++)
+			assert_ptr_equal(mmu_page(card, 1, page * PAGE, TUTTI_ACCESS_READ, &is_host, &fault),
+					 card->memory + 0x800000 + page % 512 * PAGE);
+	}
+}
+
+/* What is no range of addresses is not registered: of no bytes, wherever it begins, or around the end of all addresses. */
+static void no_ranges(void **state)
+{
+	assert_int_equal(mmu_host_add(card, host + 5, 0), -EINVAL);
+	assert_int_equal(mmu_host_add(card, (void *)(2 * PAGE), ~0ull), -EINVAL);
+	assert_int_equal(mmu_host_add(card, (void *)(2 * PAGE), -2 * PAGE), -EINVAL);
+	assert_int_equal(mmu_host_add(card, (void *)(2 * PAGE), -PAGE), -EINVAL);
+}
+
 /* Injected faults hit accesses of contexts, one each, and name the address; accesses of the bus go on. */
 static void injected(void **state)
 {
@@ -501,6 +583,10 @@ int main(void)
 		MMU("SYS-06, SYS-52: page tables at random, with and without defects", translations),
 		MMU("SYS-52: contexts with tables and without", contexts),
 		MMU("SYS-52: what makes translations invalid", generations),
+		MMU("SYS-06: the upper half of the addresses", upper_half),
+		MMU("SYS-52: translations that are remembered", remembered),
+		MMU("SYS-52: more changes than numbers of them", many_changes),
+		MMU("SYS-10: what is no range of the host's memory", no_ranges),
 		MMU("SYS-10: the lock of the host's ranges", locks),
 		MMU("SYS-15: injected page faults", injected),
 		MMU("SYS-11: pages that lie elsewhere when several are asked for", pages_elsewhere),
