@@ -71,6 +71,7 @@ struct tutti_card {
 	struct tutti_trace trace[1024]; /* newest records, by number */
 	unsigned traces;
 	useconds_t slow_start_us; /* before the next CTA's first wave */
+	unsigned wakes; /* atomic: calls of card_wake() */
 };
 
 const struct tutti_discovery *card_discovery(const struct tutti_card *card) { return &card->limits; }
@@ -120,7 +121,7 @@ uint64_t card_context_print(struct tutti_card *card, uint32_t asid)
 	card->traps += card->print_traps;
 	return card->print_va;
 }
-void card_wake(struct tutti_card *card) { }
+void card_wake(struct tutti_card *card) { __atomic_fetch_add(&card->wakes, 1, __ATOMIC_RELAXED); }
 bool inject_take(struct tutti_card *card, enum tutti_card_fault fault)
 {
 	return fault == TUTTI_INJECT_KERNEL_TRAP && card->traps && card->traps--;

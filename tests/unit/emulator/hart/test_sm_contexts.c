@@ -47,8 +47,8 @@ static void contexts_make_room(void **unused)
 /* Each wave that is there has an information block of its own, on a multiple of 256, in the window that waves can read. */
 static void blocks_of_waves(void **unused)
 {
-	enum { SMS = 129, WAVES = 32 * SMS };
-	static bool seen[WAVES + 128];
+	enum { SMS = 128, WAVES = 32 * SMS };
+	static bool seen[WAVES];
 	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, SMS);
 	struct tutti_task_state wait = rig_state(1, K_WAIT, WAVES, 1);
 	uint64_t *data = rig_prepare(card, 1);

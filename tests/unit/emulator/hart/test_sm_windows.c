@@ -19,11 +19,11 @@ static struct hart *hart_of(const struct cta *cta)
 }
 
 /* A CGA of four on two SMs, whose waves all wait. */
-static int setup_cga(void **state)
+static int setup_numbered(uint32_t id)
 {
-	const uint32_t words[4] = {1 | 9u << 16, LMEM_SLOT, 2 | 1u << 24, 0x81};
+	const uint32_t words[4] = {1 | id << 16, LMEM_SLOT, 2 | 1u << 24, 0x81};
 
-	setup(state);
+	setup(NULL);
 	cga_state(0, C_STAY, 4, 4, 1);
 	assert_int_equal(sm_array_launch(card->array, 0, TUTTI_LAUNCH_CGA | TUTTI_LAUNCH_END_OF_CGA, words, 4), 0);
 	for (unsigned i = 0; i < 20; i++)
@@ -34,6 +34,16 @@ static int setup_cga(void **state)
 	return 0;
 }
 
+static int setup_cga(void **state)
+{
+	return setup_numbered(9);
+}
+
+static int setup_first(void **state)
+{
+	return setup_numbered(0);
+}
+
 /* ---- shared memory of other CTAs ------------------------------------------ */
 
 /* What an access of @bytes of rank @from to @offset in the memory of @rank finds. */
@@ -41,6 +51,7 @@ static void expect_access(unsigned from, unsigned rank, uint64_t offset, unsigne
 {
 	struct hart *hart = hart_of(rank_cta[from]);
 	struct cga *cga = rank_cta[from]->cga;
+	unsigned wakes = card->wakes;
 	uint8_t cause = 0, *p;
 
 	cga->faulted = false;
@@ -63,7 +74,8 @@ static void expect_access(unsigned from, unsigned rank, uint64_t offset, unsigne
 		assert_ptr_equal(p, cta_shared(card->array, rank_cta[rank]) + offset);
 		assert_false(cga->faulted);
 	}
-	card->array->faulted_cgas = NULL; /* nobody is told of it */
+	assert_int_equal(card->wakes - wakes, cga->faulted); /* the card may sleep, and has to tell the firmware */
+	card->array->faulted_cgas = NULL; /* which it does not here */
 }
 
 static void segments(void **state)
@@ -79,6 +91,35 @@ static void segments(void **state)
 						expect_access(from, rank, offset, bytes);
 	for (unsigned rank = 0; rank < 4; rank++)
 		assert_ptr_equal(rank_cta[rank]->hart, rank_cta[0]->hart);
+}
+
+/* The CTA that has exited is out of reach, and no other, whatever the number of the CGA is. */
+static void exited_ranks(void **state)
+{
+	const struct cga *cga = rank_cta[0]->cga;
+	uint64_t at;
+
+	for (unsigned gone = 0; gone < 4; gone++) {
+		struct hart *hart = hart_of(rank_cta[(gone + 1) % 4]);
+		uint8_t cause, *p;
+
+		rank_cta[0]->cga->faulted = false;
+		dsmem_invalidate(card->array, rank_cta[gone]);
+		p = dsmem_pointer(hart, DSMEM(gone, 0), 8, &cause);
+		assert_ptr_equal(p, &hart->sink);
+		assert_true(cga->faulted);
+		assert_int_equal(cga->fault.cause, TUTTI_CAUSE_CGA_EXITED);
+		assert_int_equal(cga->fault.rank, gone);
+		card->array->faulted_cgas = NULL;
+		for (unsigned rank = 0; rank < 4; rank++) {
+			assert_int_equal(dsmem_segment(card->array, cga, rank, &at), rank > gone);
+			if (rank <= gone)
+				continue;
+			assert_true(at == (uint64_t)(cta_shared(card->array, rank_cta[rank]) - hart->shared));
+			assert_ptr_equal(dsmem_pointer(hart, DSMEM(rank, 8), 8, &cause),
+					 cta_shared(card->array, rank_cta[rank]) + 8);
+		}
+	}
 }
 
 /* Loads and stores of every size and alignment take their own bytes and leave those beside them alone. */
@@ -244,6 +285,14 @@ static void linear_memory(void **state)
 			}
 	for (unsigned i = 0; i < card->limits.lmem_slots; i++)
 		assert_int_equal(card->array->lmem_used[i], 0); /* the last access was refused */
+	for (unsigned i = 0; i < 10; i++) { /* there are eight */
+		uint8_t cause, *p;
+
+		rank_cta[0]->lmem = i;
+		p = dsmem_pointer(hart_of(rank_cta[0]), TUTTI_WAVE_LMEM, 8, &cause);
+		assert_ptr_equal(p, i < 8 ? card->array->lmem + i * LMEM_BYTES : NULL);
+	}
+	rank_cta[0]->lmem = LMEM_SLOT;
 }
 
 /* ---- code -------------------------------------------------------------------- */
@@ -431,6 +480,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WINDOWS("CGA-24, CGA-27: shared memory of other CTAs, to the byte", segments),
+		WINDOWS("CGA-26: CTAs that have exited", exited_ranks),
+		{"CGA-26: CTAs of CGA 0 that have exited", exited_ranks, setup_first, teardown, NULL},
 		WINDOWS("CGA-24: bytes that loads and stores of it take", bytes_of_accesses),
 		WINDOWS("CGA-24: atomics of both sizes, up to the last word of another CTA's memory", atomics),
 		WINDOWS("SYS-52: sizes of shared memory", sizes),
