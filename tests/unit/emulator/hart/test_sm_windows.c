@@ -122,6 +122,29 @@ static void exited_ranks(void **state)
 	}
 }
 
+/* So is a rank that has no SM yet: for the SM that sends it does not exist, and movers find nothing of it. */
+static void absent_ranks(void **state)
+{
+	struct cga *cga = rank_cta[0]->cga;
+	struct sm_array *array = card->array;
+	uint64_t at;
+
+	for (unsigned rank = 1; rank < 4; rank++) {
+		const unsigned sm = cga->rank_sm[0], first = array->limits->gpc[cga->gpc].first_sm;
+		struct cga_route *route = (void *)(array->sm_cga[first + sm].cga_cta2sm_dir + cga->sm_slot[sm] * array->route_bytes);
+		uint8_t cause = 0;
+
+		cga->rank_sm[rank] = CGA_NO_SM;
+		route->sm[rank] = CGA_NO_SM;
+		for (unsigned k = 0; k < 4; k++) {
+			assert_int_equal(dsmem_segment(array, cga, k, &at), k == 0 || k > rank);
+			assert_int_equal(!!dsmem_pointer(hart_of(rank_cta[0]), DSMEM(k, 0), 8, &cause), k == 0 || k > rank);
+			assert_int_equal(k == 0 || k > rank ? TUTTI_CAUSE_CGA_RANK : cause, TUTTI_CAUSE_CGA_RANK);
+		}
+		assert_false(cga->faulted);
+	}
+}
+
 /* Loads and stores of every size and alignment take their own bytes and leave those beside them alone. */
 static void bytes_of_accesses(void **state)
 {
@@ -480,6 +503,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WINDOWS("CGA-24, CGA-27: shared memory of other CTAs, to the byte", segments),
+		WINDOWS("CGA-24: ranks that have no SM", absent_ranks),
 		WINDOWS("CGA-26: CTAs that have exited", exited_ranks),
 		{"CGA-26: CTAs of CGA 0 that have exited", exited_ranks, setup_first, teardown, NULL},
 		WINDOWS("CGA-24: bytes that loads and stores of it take", bytes_of_accesses),
