@@ -16,6 +16,7 @@ static int read_text(struct tutti_card_config *config, const char *text)
 static void test_config(void **state)
 {
 	static const char *const bad[] = { "gpc\n", "gpc 0\n", "gpc 1025\n", "gpc 18*0\n", "gpc 1*65\n", "gpc 32*33\n",
+					   "gpc 1*64 1\n", "gpc 1 1*64\n", "gpc 2*40 2*25\n",
 					   "gpc 6+\n", "gpc 6++5\n", "gpc +6\n", "gpc 6+0\n", "gpc 300+1\n", "gpc 6+x*2\n",
 					   "gpc 1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1\n", "ugpu\n", "ugpu 0\n",
 					   "ugpu 65\n", "memory\n", "memory 1X\n", "memory -1\n", "colour 3\n", "peus 4 4\n" };

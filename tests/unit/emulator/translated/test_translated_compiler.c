@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+/* link: -Wl,--wrap=clone */
 /* Which compiler has code translated, what surrounds it while it runs, and the thread that waits for it. */
 #include <dirent.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -20,6 +22,19 @@ static void compiler_of(struct compiler *compiler, const char *script)
 	setenv("TUTTI_HOST_CC", path, 1);
 	compiler_find(compiler);
 	assert_string_equal(compiler->path, path);
+}
+
+static sigset_t blocked_at_clone;
+
+int __real_clone(int (*function)(void *), void *stack, int flags, void *data);
+int __wrap_clone(int (*function)(void *), void *stack, int flags, void *data);
+
+/* The second process makes the third one, on a stack that AddressSanitizer does not know. */
+__attribute__((no_sanitize("address"))) int __wrap_clone(int (*function)(void *), void *stack, int flags, void *data)
+{
+	if (!(flags & CLONE_VFORK))
+		pthread_sigmask(SIG_SETMASK, NULL, &blocked_at_clone);
+	return __real_clone(function, stack, flags, data);
 }
 
 static const char *told(void)
@@ -70,6 +85,21 @@ static void surroundings(void **state)
 	assert_string_equal(told(), want);
 	assert_int_equal(open_files(), files);
 	unsetenv("SECRET");
+	close(folder);
+}
+
+/* A handler would run in a process that shares the memory of this one. The C library keeps two signals for itself. */
+static void no_handlers(void **state)
+{
+	int folder = open(home, O_RDONLY | O_DIRECTORY);
+	struct compiler compiler;
+
+	compiler_of(&compiler, "true");
+	sigemptyset(&blocked_at_clone);
+	assert_true(compiler_run(&compiler, folder, 8, false));
+	for (int i = 1; i <= SIGRTMAX; i++)
+		if (i != SIGKILL && i != SIGSTOP && (i < 32 || i >= SIGRTMIN))
+			assert_true(sigismember(&blocked_at_clone, i));
 	close(folder);
 }
 
@@ -338,6 +368,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    {"SYS-51: what surrounds a compiler", surroundings, setup, teardown, NULL},
+	    {"SYS-51: no handlers of signals while a compiler starts", no_handlers, setup, teardown, NULL},
 	    {"SYS-51: a compiler of a program without standard files", of_a_daemon, setup, teardown, NULL},
 	    {"SYS-51: a compiler in the background gives way", gives_way, setup, teardown, NULL},
 	    {"SYS-51: whose compiler gives way", gives_way_to_programs, setup, teardown, NULL},
