@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* link: -Wl,--wrap=tutti_card_kick,--wrap=tutti_card_reset */
+/* link: -Wl,--wrap=tutti_card_kick,--wrap=tutti_card_reset,--wrap=poll */
 /* What tutti-card does when something happens: every set of events, with and without a guest (SYS-10, SYS-11). */
 #undef _GNU_SOURCE /* the sources below define it in their own way */
 #include "tutti-card/control.c"
@@ -36,6 +36,24 @@ void __wrap_tutti_card_reset(struct tutti_card *of)
 	assert_ptr_equal(of, &card);
 	assert_int_equal(card.memory.bytes, 1); /* the memory goes after the card has stopped */
 	resets++;
+}
+
+static int errors[3]; /* of the next waits for events, until there is none */
+static unsigned waits;
+
+int __wrap_poll(struct pollfd *wanted, nfds_t n, int timeout);
+
+/* Nothing happens but that the card shall end. */
+int __wrap_poll(struct pollfd *wanted, nfds_t n, int timeout)
+{
+	assert_int_equal(timeout, -1);
+	for (nfds_t i = 0; i < n; i++)
+		wanted[i].revents = 0;
+	errno = errors[waits++];
+	if (errno)
+		return -1;
+	card.quit = true;
+	return 0;
 }
 
 static int setup(void **state)
@@ -211,11 +229,31 @@ static void users(void **state)
 	}
 }
 
+/* ---- the loop ---- */
+
+/* A signal that comes while the program waits is no error of waiting. */
+static void interrupted(void **state)
+{
+	static const struct {
+		int errors[3], result;
+		unsigned waits;
+	} rows[] = {{{0}, 0, 1}, {{EINTR, EINTR}, 0, 3}, {{ENOMEM}, -ENOMEM, 1}, {{EINTR, EINVAL}, -EINVAL, 2}};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		memcpy(errors, rows[i].errors, sizeof(errors));
+		waits = 0;
+		card.quit = false;
+		assert_int_equal(loop(&card), rows[i].result);
+		assert_int_equal(waits, rows[i].waits);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    {"SYS-10: kicks, guests that come and guests that go", guests, setup, teardown, NULL},
 	    {"SYS-11: users of the control socket", users, setup, teardown, NULL},
+	    {"SYS-10: signals while nothing happens", interrupted, setup, teardown, NULL},
 	};
 
 	return cmocka_run_group_tests_name("SYS-10, SYS-11 what tutti-card serves", tests, NULL, NULL);
