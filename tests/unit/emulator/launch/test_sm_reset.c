@@ -37,7 +37,7 @@ static void run_silently(unsigned turns)
 
 /*
  * Let completions, faults, requests and kills happen without telling the firmware, and leave waves, CTAs that have not
- * begun, and CGAs on the array.
+ * begun, CGAs on the array, and something in each slot of linear memory.
  */
 static void live(void)
 {
@@ -71,6 +71,8 @@ static void live(void)
 	assert_int_equal(cga_send(CGA, 0, 0, 6, 1, 1), 0);
 	assert_false(sm_array_report(card->array));
 	assert_true(sm_array_busy(card->array));
+	memset(card->array->lmem_used, 1, card->limits.lmem_slots);
+	memset(card->array->lmem, 1, card->limits.lmem_slots * card->limits.lmem_slot_bytes);
 }
 
 static void nothing_is_left(void)
