@@ -378,6 +378,14 @@ int device_reset(void)
 	return error;
 }
 
+bool discovery(int fd, struct tutti_discovery *known)
+{
+	struct drm_tutti_query query = {DRM_TUTTI_QUERY_DISCOVERY, sizeof(*known), (uintptr_t)known};
+
+	EXPECT(0, call(fd, DRM_IOCTL_TUTTI_QUERY, &query));
+	return true;
+}
+
 uint64_t syncobj_create(int fd)
 {
 	struct drm_syncobj_create create = {0};

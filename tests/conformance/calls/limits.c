@@ -110,14 +110,6 @@ static bool run(struct rig *rig, const void *data)
 
 /* ---- limits that the card sets ---- */
 
-static bool discovery(struct rig *rig, struct tutti_discovery *known)
-{
-	struct drm_tutti_query query = {DRM_TUTTI_QUERY_DISCOVERY, sizeof(*known), (uintptr_t)known};
-
-	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUERY, &query));
-	return true;
-}
-
 static int sm_enable(int fd, uint32_t first, uint32_t count)
 {
 	struct drm_tutti_sm_enable args = {.first = first, .count = count, .enable = 1};
@@ -130,7 +122,7 @@ static bool last_sm(struct rig *rig)
 	struct tutti_discovery known;
 
 	SKIP_UNLESS(!getuid(), "only root switches SMs");
-	CHECK(rig_open(rig) && discovery(rig, &known));
+	CHECK(rig_open(rig) && discovery(rig->fd, &known));
 	EXPECT(0, sm_enable(rig->fd, known.sms - 1, 1));
 	EXPECT(0, sm_enable(rig->fd, 0, known.sms));
 	EXPECT(EINVAL, sm_enable(rig->fd, known.sms - 1, 2));
@@ -153,7 +145,7 @@ static bool ring_sizes(struct rig *rig)
 	struct tutti_discovery known;
 	uint32_t bo, least, most;
 
-	CHECK(rig_queue(rig) && discovery(rig, &known));
+	CHECK(rig_queue(rig) && discovery(rig->fd, &known));
 	least = (uint32_t)__builtin_ctz(known.ring_packets_min);
 	most = (uint32_t)__builtin_ctz(known.ring_packets_max);
 	EXPECT(0, bo_create(rig->fd, 64ull << most, DRM_TUTTI_PLACE_SYSTEM, &bo, NULL));
@@ -188,7 +180,7 @@ static bool buffer_sizes(struct rig *rig)
 	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	CHECK(page != MAP_FAILED && !munmap(page, PAGE) && own.bytes); /* there is nothing there */
-	CHECK(rig_open(rig) && discovery(rig, &known));
+	CHECK(rig_open(rig) && discovery(rig->fd, &known));
 	EXPECT(ENOSPC, bo_create(rig->fd, known.memory_bytes, DRM_TUTTI_PLACE_CARD, &gone.handle, NULL));
 	EXPECT(EINVAL, bo_create(rig->fd, known.memory_bytes + 1, DRM_TUTTI_PLACE_CARD, &gone.handle, NULL));
 	EXPECT(0, bo_create(rig->fd, own.bytes, DRM_TUTTI_PLACE_SYSTEM, &gone.handle, NULL));
@@ -241,7 +233,7 @@ static bool numbers(struct rig *rig)
 	struct tutti_discovery known;
 
 	SKIP_UNLESS(!getuid(), "takes CAP_SYS_RESOURCE");
-	CHECK(rig_queue(rig) && discovery(rig, &known));
+	CHECK(rig_queue(rig) && discovery(rig->fd, &known));
 	CHECK(count(rig, DRM_IOCTL_TUTTI_CONTEXT_CREATE, &contexts) && count(rig, DRM_IOCTL_TUTTI_QUEUE_CREATE, &queues) &&
 	      count(rig, DRM_IOCTL_TUTTI_RSB_CREATE, &rsbs));
 	EXPECT(known.max_contexts - 1, contexts + 1);

@@ -42,14 +42,6 @@ static int query(int fd, uint32_t what, void *to, uint32_t *size)
 	return error;
 }
 
-static bool discovery(struct rig *rig, struct tutti_discovery *known)
-{
-	uint32_t size = sizeof(*known);
-
-	EXPECT(0, query(rig->fd, DRM_TUTTI_QUERY_DISCOVERY, known, &size));
-	return true;
-}
-
 /* ---- policies ---- */
 
 static const struct {
@@ -134,7 +126,7 @@ static bool nobody(struct rig *rig)
 	struct tutti_discovery known;
 
 	SKIP_UNLESS(!getuid(), "needs root, to be somebody else");
-	CHECK(rig_open(rig) && discovery(rig, &known));
+	CHECK(rig_open(rig) && discovery(rig->fd, &known));
 	allow_everybody();
 	return in_child(nobody_asks, &known);
 }
@@ -158,7 +150,7 @@ static bool outlive_reset(struct rig *rig)
 	uint32_t sms, sms_after;
 
 	SKIP_UNLESS(!getuid(), "only root resets the card");
-	CHECK(rig_open(rig) && discovery(rig, &known));
+	CHECK(rig_open(rig) && discovery(rig->fd, &known));
 	SKIP_UNLESS(known.sms > 5, "needs six SMs");
 	for (unsigned i = 0; i < POLICIES; i++) {
 		EXPECT(0, policy_get(rig->fd, policies[i].policy, policies[i].which, &before[i]));
@@ -216,7 +208,7 @@ static bool enable(struct rig *rig)
 	uint64_t all = 0;
 
 	SKIP_UNLESS(!getuid(), "only root switches SMs");
-	CHECK(rig_queue(rig) && discovery(rig, &known));
+	CHECK(rig_queue(rig) && discovery(rig->fd, &known));
 	SKIP_UNLESS(known.sms > 1, "needs two SMs");
 	rig_code(rig, nothing, sizeof(nothing));
 	CHECK(sms_run(rig, known.sms, ran));
@@ -249,7 +241,7 @@ static bool part(struct rig *rig)
 	uint32_t size = sizeof(state[0]);
 
 	SKIP_UNLESS(!getuid(), "takes CAP_PERFMON");
-	CHECK(rig_open(rig) && discovery(rig, &known));
+	CHECK(rig_open(rig) && discovery(rig->fd, &known));
 	memset(state, 0xa5, sizeof(state));
 	EXPECT(0, query(rig->fd, DRM_TUTTI_QUERY_SM_STATES, state, &size));
 	EXPECT((long)(known.sms * sizeof(state[0])), size);
@@ -268,7 +260,7 @@ static bool occupancy(struct rig *rig)
 	struct tutti_discovery known;
 	uint32_t ctas;
 
-	CHECK(rig_open(rig) && discovery(rig, &known));
+	CHECK(rig_open(rig) && discovery(rig->fd, &known));
 	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_OCCUPANCY, &args));
 	CHECK(args.ctas && args.sms && args.sms <= known.sms && args.cgas);
 	CHECK(args.cgas <= (uint64_t)args.ctas * args.sms / 2);

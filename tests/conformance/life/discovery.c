@@ -57,17 +57,27 @@ static const struct lie lies[] = {
 	SAYS(ring_packets_max, 0), SAYS(ring_packets_max, 3), SAYS(ring_packets_max, 1),
 };
 
-static struct tutti_discovery *page_open(void)
+static int bar_open(void)
 {
 	char path[96];
-	void *page;
-	int fd;
 
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/resource2", pci_address);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+/* The page of the BAR at @offset; NULL if it cannot be mapped. */
+static void *bar_page(uint64_t offset)
+{
+	int fd = bar_open();
+	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+
 	close(fd);
 	return page == MAP_FAILED ? NULL : page;
+}
+
+static struct tutti_discovery *page_open(void)
+{
+	return bar_page(0);
 }
 
 /* What the driver says when it does not believe a card. Whoever finds out later says something else, or nothing. */
@@ -139,10 +149,11 @@ static bool is_judged(struct rig *rig, const void *data)
 static uint64_t bar_bytes(void)
 {
 	struct stat file = {0};
-	char path[96];
+	int fd = bar_open();
 
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/resource2", pci_address);
-	return stat(path, &file) ? 0 : (uint64_t)file.st_size;
+	fstat(fd, &file);
+	close(fd);
+	return (uint64_t)file.st_size;
 }
 
 /* What lies in the control window or in the BAR may end where that ends, and not a byte or a page later. */
@@ -232,14 +243,14 @@ static bool told(struct rig *rig, const struct tutti_discovery *lie, bool (*try)
 	return good && rig_queue(rig) && rig_works(rig);
 }
 
-static bool discovery(struct tutti_discovery *known)
+/* What the driver has been told last. */
+static bool truth(struct tutti_discovery *known)
 {
-	struct drm_tutti_query query = {DRM_TUTTI_QUERY_DISCOVERY, sizeof(*known), (uintptr_t)known};
 	int fd = device_open();
+	bool good = discovery(fd, known);
 
-	EXPECT(0, call(fd, DRM_IOCTL_TUTTI_QUERY, &query));
 	close(fd);
-	return true;
+	return good;
 }
 
 static int ask(struct rig *rig, uint32_t what)
@@ -290,7 +301,7 @@ static bool small_tables(struct rig *rig)
 	struct tutti_discovery lie;
 
 	SKIP_UNLESS(pci_address && !getuid(), "needs root and --pci");
-	CHECK(discovery(&lie));
+	CHECK(truth(&lie));
 	lie.sm_states.bytes = lie.sms * (uint32_t)sizeof(struct tutti_sm_state);
 	lie.sm_table.bytes = lie.sms * (uint32_t)sizeof(struct tutti_sm_place);
 	lie.trace.bytes = sizeof(struct tutti_trace);
@@ -309,7 +320,7 @@ static bool sees_part(struct rig *rig)
 	struct tutti_discovery known;
 	uint32_t bo;
 
-	CHECK(discovery(&known) && rig_queue(rig));
+	CHECK(rig_queue(rig) && discovery(rig->fd, &known));
 	EXPECT(ENOSPC, bo_create(rig->fd, known.aperture_bytes, DRM_TUTTI_PLACE_CARD, &bo, NULL));
 	return rig_works(rig);
 }
@@ -320,7 +331,7 @@ static bool unseen_memory(struct rig *rig)
 	struct tutti_discovery lie;
 
 	SKIP_UNLESS(pci_address && !getuid(), "needs root and --pci");
-	CHECK(discovery(&lie));
+	CHECK(truth(&lie));
 	lie.memory_bytes += 64 << 20;
 	return told(rig, &lie, sees_part);
 }
@@ -347,7 +358,7 @@ static bool few_vectors(struct rig *rig)
 	struct tutti_discovery lie;
 
 	SKIP_UNLESS(pci_address && !getuid(), "needs root and --pci");
-	CHECK(discovery(&lie));
+	CHECK(truth(&lie));
 	for (vectors = 1; vectors <= 2; vectors++) {
 		rig_close(rig);
 		lie.msix_vectors = vectors;
@@ -406,25 +417,17 @@ static bool small_image(struct rig *rig)
 /* What the card says of itself. It can be read whether or not the driver has it. */
 static bool card_runs(bool *runs)
 {
-	struct tutti_discovery known;
-	char path[96];
-	struct tutti_status *status;
-	int fd;
+	struct tutti_discovery *page = page_open();
+	const struct tutti_status *status;
 
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/resource2", pci_address);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	status = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
-	CHECK(status != MAP_FAILED);
-	memcpy(&known, status, sizeof(known));
-	munmap(status, PAGE);
-	status = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, known.status.offset);
-	CHECK(status != MAP_FAILED);
+	CHECK(page);
+	status = bar_page(page->status.offset);
+	munmap(page, PAGE);
+	CHECK(status);
 	*runs = status->state == TUTTI_STATE_RUNNING;
-	munmap(status, PAGE);
-	close(fd);
+	munmap((void *)status, PAGE);
 	return true;
 }
-
 
 static bool is_master(bool *master)
 {

@@ -129,8 +129,7 @@ static bool crash(struct rig *rig)
 	CHECK(dump_drop() && rig_queue(rig));
 	SKIP_UNLESS(context_number(rig, &context), "debugfs cannot be read");
 	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUERY, &query));
-	query = (struct drm_tutti_query){DRM_TUTTI_QUERY_DISCOVERY, sizeof(known), (uintptr_t)&known};
-	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUERY, &query));
+	CHECK(discovery(rig->fd, &known));
 	for (unsigned i = 0; i < 3; i++)
 		CHECK(rig_works(rig));
 	rig_publish(rig_slot(rig), 0x77);

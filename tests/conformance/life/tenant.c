@@ -131,14 +131,12 @@ static bool card_memory(struct rig *rig)
 {
 	unsigned file = parameter_get("file_card_percent"), user = parameter_get("user_card_percent");
 	struct tutti_discovery known;
-	struct drm_tutti_query query = {DRM_TUTTI_QUERY_DISCOVERY, sizeof(known), (uintptr_t)&known};
 	uint64_t limit;
 	bool good;
 
 	SKIP_UNLESS(!getuid() && file && user, "needs root, to set limits and to be somebody else");
 	allow_everybody();
-	CHECK(rig_open(rig));
-	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUERY, &query));
+	CHECK(rig_open(rig) && discovery(rig->fd, &known));
 	limit = (known.memory_bytes / 100 + PAGE - 1) & ~(PAGE - 1);
 	CHECK(parameter_set("file_card_percent", 150) && parameter_set("user_card_percent", 1));
 	good = in_child(card_to_the_page, &limit);
