@@ -27,6 +27,7 @@ bool parameter_write(const char *name, const char *text);
 uint64_t generation(int fd);
 uint32_t queue_asid(uint32_t queue_id); /* from debugfs; 0 = not found */
 long pinned_kib(void);                  /* VmPin of this process */
+bool crash_is_told(struct rig *rig);     /* the firmware crashes, and whoever waits for the rig's queue learns of it */
 bool fresh_works(void);                 /* a file that is opened now works; waits for a reset */
 
 /** struct window - the card's control window, mapped through its BAR: root can write what broken firmware might write. */

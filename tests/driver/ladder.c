@@ -247,17 +247,6 @@ static bool wedge_and_bus(struct rig *rig)
 	return fresh_works();
 }
 
-/* It is started again, and everybody is told. */
-static bool crash(struct rig *rig)
-{
-	CHECK(rig_queue(rig));
-	rig_signal(rig, 5, 1);
-	CHECK(inject("firmware-crash"));
-	EXPECT(EIO, rig_wait(rig, 5, 0, 60 * SECOND));
-	rig_close(rig);
-	return fresh_works();
-}
-
 /* Three reloads in a row are what a card may need before its function is reset; one by hand is the first of them. */
 static bool crashes_after_hand(struct rig *rig)
 {
@@ -270,7 +259,7 @@ static bool crashes_after_hand(struct rig *rig)
 	CHECK(marked(&keeper, &card) && card_write("card_reset", "firmware"));
 	for (unsigned i = 0; i < 2; i++) {
 		start = now_ns();
-		CHECK(crash(rig));
+		CHECK(crash_is_told(rig) && fresh_works());
 		SKIP_UNLESS(now_ns() - start < 4 * SECOND, "the machine is too slow for crashes in a row");
 	}
 	seen = card[1];

@@ -144,6 +144,19 @@ long pinned_kib(void)
 	return kib;
 }
 
+bool crash_is_told(struct rig *rig)
+{
+	int error;
+
+	CHECK(rig_queue(rig) && rig_works(rig));
+	rig_signal(rig, 5, 1);
+	CHECK(inject("firmware-crash"));
+	error = rig_wait(rig, 5, 0, 60 * SECOND);
+	rig_close(rig);
+	EXPECT(EIO, error);
+	return true;
+}
+
 bool fresh_works(void)
 {
 	uint64_t end = now_ns() + 60 * SECOND;
