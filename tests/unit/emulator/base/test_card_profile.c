@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "emulator/cpu/cpu.h"
+#include "roll.h"
 
 /* What the processor is told. */
 static struct {
@@ -43,16 +44,6 @@ static void play_count(struct cpu *cpu, uint64_t first, uint32_t halves, const u
 #define PROCESSOR ((struct cpu *)&told) /* any address will do */
 
 static struct tutti_card *card;
-static uint64_t seed;
-
-static uint32_t roll(uint32_t n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (uint32_t)(seed >> 20) % n;
-}
-
 static int setup(void **state)
 {
 	seed = 88172645463325252ull;

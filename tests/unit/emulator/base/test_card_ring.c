@@ -6,16 +6,7 @@
 #include "emulator/base/local.h"
 #include "emulator/base/state.h"
 #include "emulator/base/trace.h"
-
-static uint64_t seed;
-
-static uint32_t roll(uint32_t n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (uint32_t)(seed >> 20) % n;
-}
+#include "roll.h"
 
 /* A card that is off: nobody else writes records. */
 static int setup_off(void **state)

@@ -14,21 +14,12 @@
 
 #include "emulator/base/state.h"
 #include "emulator/base/window.h"
+#include "roll.h"
 #include "tutti/reference.h"
 
 #define KIB 1024u
 #define MIB (1024u * KIB)
 #define CPC 6u /* SMs of a CPC, unless the topology says otherwise */
-
-static uint64_t seed;
-
-static uint32_t roll(uint32_t n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (uint32_t)(seed >> 20) % n;
-}
 
 /* ---- random cards ---- */
 

@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Bits of the masks in commands are positions in the order that ORDER sets; here on a card whose masks have many words. */
+#include "roll.h"
 #include "sm_cga_rig.h"
 
 #define MANY 144u
 #define WORDS ((MANY + 31) / 32)
 #define SLOT 31u /* the last one */
 #define TURNS 3u /* until states are acknowledged */
-
-static uint64_t seed = 88172645463325252ull;
-
-static uint32_t roll(uint32_t n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (uint32_t)(seed % n);
-}
 
 static int setup_many(void **unused)
 {

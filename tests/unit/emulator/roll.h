@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: Random numbers that are the same in each run, for the models of the emulated card */
+#ifndef ROLL_H
+#define ROLL_H
+
+#include <stdint.h>
+
+static uint64_t seed = 88172645463325252ull;
+
+/** roll() - a number below @n. */
+static inline uint32_t roll(uint32_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (uint32_t)(seed >> 20) % n;
+}
+
+#endif
