@@ -114,20 +114,32 @@ static void taken_by_workers(void)
 		usleep(100);
 }
 
-/* Replies come while all engines pause, because others are killed: the wave's engine must not sleep on afterwards. */
-static void replies_in_a_pause(void **unused)
+/* A wave on each SM, none of them on the thread of the test, has asked for something. */
+static void ask_on_workers(unsigned slot)
 {
 	struct tutti_task_state state = rig_state(1, C_ASK, 40, 1);
 
-	sm_array_state(card->array, 3, 0, &state, NULL, NULL, 0);
-	assert_int_equal(rig_launch(card, 3, 1, SMS), 0);
+	sm_array_state(card->array, slot, 0, &state, NULL, NULL, 0);
+	assert_int_equal(rig_launch(card, slot, 1, SMS), 0);
 	taken_by_workers();
 	until_requests(SMS);
+}
+
+/* Answer these requests with @value. */
+static void answer_all(uint64_t value)
+{
+	for (unsigned i = card->events - SMS; i < card->events; i++)
+		sm_array_reply(card->array, card->event[i].word[1] & 0xffff, card->event[i].word[1] >> 16, value);
+}
+
+/* Replies come while all engines pause, because others are killed: the wave's engine must not sleep on afterwards. */
+static void replies_in_a_pause(void **unused)
+{
+	ask_on_workers(3);
 	engines_pause(card->array);
 	for (struct wave *wave = card->array->asked.head; wave; wave = wave->next)
 		assert_int_not_equal(wave->cta->engine->number, 0);
-	for (unsigned i = card->events - SMS; i < card->events; i++)
-		sm_array_reply(card->array, card->event[i].word[1] & 0xffff, card->event[i].word[1] >> 16, 1);
+	answer_all(1);
 	usleep(20000); /* the replies wake the workers, which go to sleep again */
 	engines_resume(card->array);
 	rig_until(card, 3, SMS);
@@ -137,27 +149,17 @@ static void replies_in_a_pause(void **unused)
 static void replies_before_reset(void **unused)
 {
 	for (unsigned round = 1; round <= 3; round++) {
-		struct tutti_task_state state = rig_state(1, C_ASK, 40, 1);
-
-		sm_array_state(card->array, 3, 0, &state, NULL, NULL, 0);
-		assert_int_equal(rig_launch(card, 3, 1, SMS), 0);
-		taken_by_workers();
-		until_requests(SMS);
+		ask_on_workers(3);
 		engines_pause(card->array);
-		for (unsigned i = card->events - SMS; i < card->events; i++)
-			sm_array_reply(card->array, card->event[i].word[1] & 0xffff, card->event[i].word[1] >> 16, 7);
+		answer_all(7);
 		sm_array_reset(card->array);
 		for (unsigned e = 0; e < card->array->engines; e++) {
 			assert_null(card->array->engine[e].replied.head);
 			assert_int_equal(tutti_load_relaxed(&card->array->engine[e].replies), 0);
 		}
 		card->requests = 0;
-		sm_array_state(card->array, 4, 0, &state, NULL, NULL, 0);
-		assert_int_equal(rig_launch(card, 4, 1, SMS), 0);
-		taken_by_workers();
-		until_requests(SMS);
-		for (unsigned i = card->events - SMS; i < card->events; i++)
-			sm_array_reply(card->array, card->event[i].word[1] & 0xffff, card->event[i].word[1] >> 16, round);
+		ask_on_workers(4);
+		answer_all(round);
 		rig_until(card, 4, round * SMS);
 		for (unsigned i = 0; i < SMS; i++)
 			assert_int_equal(data[8 * i], round);
