@@ -11,8 +11,8 @@
 static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
 #define ENDS (sizeof(ends) / sizeof(ends[0]))
 
-/* A program that traces and then ends by a signal, or by exit() if that is 0. Return: how it has ended. */
-static int ends_by(int signal_of)
+/* Call @does in a process of its own, in which no signal has a handler yet. Return: how it ended, as waitpid() says. */
+static int child(void (*does)(void *data), void *data)
 {
 	int status;
 	pid_t pid;
@@ -23,15 +23,28 @@ static int ends_by(int signal_of)
 	if (!pid) {
 		for (unsigned i = 0; i < ENDS; i++)
 			signal(ends[i], SIG_DFL);
-		open_file();
-		record(RING + 3);
-		if (!signal_of)
-			exit(0);
-		raise(signal_of);
+		does(data);
 		_exit(99);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	return status;
+}
+
+static void writes_and_ends(void *data)
+{
+	const int *by = data;
+
+	open_file();
+	record(RING + 3);
+	if (!*by)
+		exit(0);
+	raise(*by);
+}
+
+/* A program that traces and then ends by a signal, or by exit() if that is 0. Return: how it has ended. */
+static int ends_by(int signal_of)
+{
+	return child(writes_and_ends, &signal_of);
 }
 
 static void expect_whole_file(void)
@@ -69,26 +82,22 @@ static void programs_that_end(void **state)
 	setrlimit(RLIMIT_CORE, &cores);
 }
 
+static void writes_two_files(void *second)
+{
+	setenv("TUTTI_TRACE", path, 1);
+	memcpy(second, device, sizeof(*device));
+	if (trace_open(device) || trace_open(second))
+		_exit(99);
+	record(RING + 3);
+	raise(SIGTERM);
+}
+
 /* Of all devices: each file says what has been dropped since it was opened. */
 static void all_files(void **state)
 {
 	struct tutti_device *second = aligned_alloc(64, (sizeof(*second) + 63) & ~63ull);
-	int status;
-	pid_t pid;
 
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		signal(SIGTERM, SIG_DFL);
-		setenv("TUTTI_TRACE", path, 1);
-		memcpy(second, device, sizeof(*second));
-		if (trace_open(device) || trace_open(second))
-			_exit(99);
-		record(RING + 3);
-		raise(SIGTERM);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFSIGNALED(status));
+	assert_true(WIFSIGNALED(child(writes_two_files, second)));
 	for (unsigned i = 1; i <= 2; i++) {
 		snprintf(child_path, sizeof(child_path), "%s.%u", path, i);
 		assert_int_equal(rename(child_path, path), 0);
@@ -197,24 +206,20 @@ ssize_t __wrap_write(int fd, const void *data, size_t n)
 	return __real_write(fd, data, n);
 }
 
+static void is_interrupted(void *shared)
+{
+	open_file();
+	record(3);
+	patience = shared;
+	trace_drain(device);
+}
+
 /* A signal in the middle of a write waits for the writer, but not for ever, as that may be the very thread it has met. */
 static void ends_while_it_writes(void **state)
 {
 	unsigned *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int status;
-	pid_t pid;
+	int status = child(is_interrupted, shared);
 
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		signal(SIGTERM, SIG_DFL);
-		open_file();
-		record(3);
-		patience = shared;
-		trace_drain(device);
-		_exit(99);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
 	unlink_others();
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 	assert_int_equal(*shared, 200); /* of a millisecond each */
@@ -232,27 +237,24 @@ __attribute__((destructor(101))) static void at_the_end(void)
 		_exit(3);
 }
 
+static void has_file_number_0(void *unused)
+{
+	close(STDIN_FILENO);
+	setenv("TUTTI_TRACE", path, 1);
+	if (trace_open(device) || !device->trace || fcntl(STDIN_FILENO, F_GETFD) < 0)
+		_exit(2);
+	looks_at_end = true;
+	exit(0);
+}
+
 /*
  * A program without standard input may get number 0 for the file. Signals that come after the library has written all that
  * there was, at the end of the program, are not handled by it any more.
  */
 static void first_and_last(void **state)
 {
-	int status;
-	pid_t pid;
+	int status = child(has_file_number_0, NULL);
 
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		close(STDIN_FILENO);
-		signal(SIGTERM, SIG_DFL);
-		setenv("TUTTI_TRACE", path, 1);
-		if (trace_open(device) || !device->trace || fcntl(STDIN_FILENO, F_GETFD) < 0)
-			_exit(2);
-		looks_at_end = true;
-		exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
 	unlink_others();
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
