@@ -27,7 +27,7 @@ void launch_block_free(struct queue *queue)
 
 /*
  * The metadata of the packet have been checked, for which its queue needed no task slot. Its first kernel does need one: while
- * the free slots are reserved for other clients the queue waits, and it does not check the metadata again afterwards.
+ * the free slots are reserved for other clients, the queue waits, and it does not check the metadata again afterwards.
  */
 static COLD int checked(struct queue *queue)
 {

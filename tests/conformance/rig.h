@@ -56,7 +56,7 @@ extern uint64_t seed;
 uint32_t random32(void);
 bool inject(const char *what);
 int device_open(void);
-bool discovery(int fd, struct tutti_discovery *known); /* what the card says of itself, as the driver tells it */
+bool discovery(int fd, struct tutti_discovery *known); /* asks the driver for the discovery data */
 int call(int fd, unsigned long request, void *args); /* 0 or errno */
 uint64_t now_ns(void);
 bool rig_open(struct rig *rig);    /* file only */

@@ -21,13 +21,13 @@ bool card_write(const char *attribute, const char *text);
 bool card_has(const char *attribute);
 bool card_says(const char *attribute, const char *start);
 bool card_state(const char *state);
-bool card_soon_says(const char *attribute, const char *start); /* in a minute at most */
-long card_number(const char *attribute); /* -1: there is none */
+bool card_soon_says(const char *attribute, const char *start); /* waits for at most a minute */
+long card_number(const char *attribute); /* -1 if it cannot be read */
 bool parameter_write(const char *name, const char *text);
 uint64_t generation(int fd);
 uint32_t queue_asid(uint32_t queue_id); /* from debugfs; 0 = not found */
 long pinned_kib(void);                  /* VmPin of this process */
-bool crash_is_told(struct rig *rig);     /* the firmware crashes, and whoever waits for the rig's queue learns of it */
+bool crash_is_told(struct rig *rig);    /* crashes the firmware; true: a wait for a signal then ends with EIO */
 bool fresh_works(void);                 /* a file that is opened now works; waits for a reset */
 
 /** struct window - the card's control window, mapped through its BAR: root can write what broken firmware might write. */

@@ -238,7 +238,7 @@ static bool nonsense(struct rig *rig)
 	return true;
 }
 
-/* Not only the rungs of the ladder bring it back, but also a reset of the function by others. */
+/* A wedged card also works again after the PCI core has reset its function at the request of the user. */
 static bool wedge_and_bus(struct rig *rig)
 {
 	SKIP_UNLESS(card_has("reset"), "the bus cannot reset the card");
@@ -247,7 +247,10 @@ static bool wedge_and_bus(struct rig *rig)
 	return fresh_works();
 }
 
-/* Three reloads in a row are what a card may need before its function is reset; one by hand is the first of them. */
+/*
+ * The firmware is reloaded up to three times in a row before the function is reset, which would lose card memory. A reload
+ * by hand counts as the first, so two crashes after it lose nothing.
+ */
 static bool crashes_after_hand(struct rig *rig)
 {
 	struct rig keeper = {.fd = -1};
@@ -343,8 +346,8 @@ const struct driver_test ladder_tests[] = {
 	{"SYS-29 SYS-28: the card was off while the system slept", lost_in_sleep},
 	{"SYS-28: a card whose messages make no sense is reset", nonsense},
 	{"SYS-28: a wedged card and the way back", wedge},
-	{"SYS-28: a wedged card and a reset of its function by the bus", wedge_and_bus},
-	{"SYS-28: a reload by hand is no more than one reload", crashes_after_hand},
+	{"SYS-28: a wedged card works again after the bus has reset its function", wedge_and_bus},
+	{"SYS-28: a reload by hand counts as a single reload", crashes_after_hand},
 	{"SYS-28 SYS-26: a card that is given up tells who sleeps", wedge_tells},
 	{0},
 };

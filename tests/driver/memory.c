@@ -211,7 +211,7 @@ static bool lost(struct rig *rig)
 	return true;
 }
 
-/* Of a device that has been removed nothing is to be had, nor by the one in its place. */
+/* A dma-buf of a device that has been removed cannot be imported, not even by the device that takes its place. */
 static bool of_removed_device(struct rig *rig)
 {
 	struct rig fresh = {.fd = -1};
@@ -421,7 +421,7 @@ const struct driver_test memory_driver_tests[] = {
 	{"SYS-22 SYS-28: card memory outlives a reload of the firmware", rescued},
 	{"SYS-22 SYS-28: card memory outlives any number of reloads by request", rescued_again},
 	{"SYS-22 SYS-28: card memory does not outlive a function-level reset", lost},
-	{"SYS-22 REL-06: card memory of a device that has been removed", of_removed_device},
+	{"SYS-22 REL-06: card memory of a device that has been removed cannot be imported", of_removed_device},
 	{"SYS-22 SYS-26 SYS-28: a signal in card memory that was lost is no answer", lost_signal},
 	{"SYS-23: empty page tables are given back", empty_tables},
 	{"SYS-41: memory of the process on the card", user_memory},

@@ -198,7 +198,7 @@ static bool locked_in_function_reset(struct rig *rig, bool (*happen)(void))
 	times = happens_in_reset("function_reset", 500, ask_function, happen);
 	CHECK(times && times < 50);
 	CHECK(fresh_works());
-	EXPECT(resets + 1, card_number("resets")); /* one, which somebody else has brought to its end */
+	EXPECT(resets + 1, card_number("resets")); /* a single reset, which the holder of the lock has finished */
 	return nothing_bad(&heard);
 }
 

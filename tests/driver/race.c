@@ -228,8 +228,8 @@ static bool late_close(struct rig *rig)
 }
 
 /*
- * A file is being closed when the device is removed: its queue is lost before the firmware is asked to destroy it. The
- * next removal still comes to its end, although it waits for all who use the device.
+ * The device is removed while a file is being closed, so that its queue is lost before the firmware is asked to destroy it.
+ * The next removal must still finish, although it waits for all users of the device.
  */
 static bool removed_in_close(struct rig *rig)
 {
@@ -269,7 +269,7 @@ static bool reload(void)
 	return card_write("card_reset", "firmware");
 }
 
-/* Sixty-four parts of a third of a second: a reset, or removal, waits for one of them. */
+/* A buffer is zeroed in 64 parts, each of which takes a third of a second: a reset or a removal waits for one part only. */
 static bool happens_while_zeroing(struct rig *rig, bool (*happen)(void), int wanted)
 {
 	struct creation creation = {.rig = rig, .bytes = 64 << 20};
@@ -581,7 +581,7 @@ const struct driver_test race_tests[] = {
 	{"SYS-28 SYS-29: a reset begins while an unused card is being switched off", reset_at_sleep},
 	{"REL-06: the module stays while there is a fence", fence_holds_module},
 	{"SYS-41 REL-12: pinned memory goes while its process' mmap_lock is held", freed_under_mmap_lock},
-	{"REL-06: removed while a file is being closed", removed_in_close},
+	{"REL-06: the device is removed while a file is being closed", removed_in_close},
 	{"REL-06: a buffer is closed while removal unpins it", close_in_unplug},
 	{0},
 };

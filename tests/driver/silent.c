@@ -78,8 +78,8 @@ static bool unmap_unanswered(struct rig *rig)
 }
 
 /*
- * A firmware that does not start has not reset the card, which may still know what it knew before: that stays until a boot
- * has succeeded.
+ * If the firmware does not start, the card has not been reset and may still use the memory that it knew before. So that
+ * memory stays pinned until a boot has succeeded.
  */
 static bool boot_fails(struct rig *rig)
 {
@@ -93,7 +93,7 @@ static bool boot_fails(struct rig *rig)
 	CHECK(memory != MAP_FAILED && rig_queue(rig) && map_own_memory(rig, memory, 4 * BASE));
 	before = delay("boot", 1500);
 	CHECK(inject("boot-failure 1") && inject("firmware-crash"));
-	there = soon_reached("boot", before) && soon_reached("boot", before + 1); /* the second time it will start */
+	there = soon_reached("boot", before) && soon_reached("boot", before + 1); /* the second boot succeeds */
 	while_lost = pinned_kib();
 	delay("boot", 0);
 	CHECK(there);
@@ -104,7 +104,7 @@ static bool boot_fails(struct rig *rig)
 	return true;
 }
 
-/* ---- what the card may know, or not ---- */
+/* ---- objects that the card may or may not know ---- */
 
 static int create_context(struct rig *rig)
 {
@@ -128,7 +128,7 @@ static int create_rsb(struct rig *rig)
 	return call(rig->fd, DRM_IOCTL_TUTTI_RSB_CREATE, &args);
 }
 
-/* Of these the card knows so many, by what debugfs says is left of @all. */
+/* Does debugfs say that @wanted of @all numbers of a kind of object are in use? It shows how many are free. */
 static bool on_card(const char *format, unsigned all, unsigned wanted)
 {
 	unsigned of;
@@ -138,7 +138,10 @@ static bool on_card(const char *format, unsigned all, unsigned wanted)
 	return true;
 }
 
-/* There are a context and a queue already. The firmware may have made another object, and the answer may have been lost. */
+/*
+ * The firmware does not answer when it is asked to create an object. It may have created it all the same, so the object
+ * keeps its number and its memory until the reset that the missing answer causes. @wanted counts it and those of the rig.
+ */
 static bool created_unanswered(struct rig *rig, int (*create)(struct rig *rig), const char *format, unsigned all,
 			       unsigned wanted)
 {
@@ -161,7 +164,7 @@ static bool created_unanswered(struct rig *rig, int (*create)(struct rig *rig), 
 	return on_card(format, all, 0);
 }
 
-/* So it stays, with its number and its memory, until the reset that this causes. */
+/* The rig itself has a context and a queue. */
 static bool objects_unanswered(struct rig *rig)
 {
 	struct window window;

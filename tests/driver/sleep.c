@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* An unused card is switched off: what it forgets it is told again, and who looks after it awake does so again. */
+/* An unused card is switched off. When it wakes, the driver sets again what the card has forgotten, and watches it again. */
 #include <unistd.h>
 
 #include "driver.h"
@@ -9,7 +9,7 @@ static bool falls_asleep(void)
 	return card_write("power/control", "auto") && card_soon_says("power/runtime_status", "suspended");
 }
 
-/* Nobody has it open; afterwards it stays awake whether or not somebody has. */
+/* Call @then while the card, which nobody has open, is switched off. Afterwards it stays on even if it is unused. */
 static bool after_sleep(bool (*then)(void))
 {
 	bool good = falls_asleep() && then();
@@ -54,7 +54,7 @@ static bool keeps_policies(struct rig *rig)
 	return after_sleep(cap_was_kept);
 }
 
-/* Nobody asks the firmware for anything, so that only the watchdog can find out. */
+/* Nothing is asked of the firmware after its crash, so only the watchdog can notice it. */
 static bool crash_is_noticed(void)
 {
 	struct rig rig = {.fd = -1};
@@ -73,7 +73,7 @@ static bool yes(void)
 	return true;
 }
 
-/* To be looked at is not to be used. */
+/* Reading counters in sysfs does not count as use of the card. */
 static bool is_looked_at(struct rig *rig)
 {
 	CHECK(fresh_works());
@@ -82,7 +82,7 @@ static bool is_looked_at(struct rig *rig)
 	return after_sleep(yes);
 }
 
-/* A card that is off has nothing to say, whatever its words read as. */
+/* A card that is off sends no messages: the driver ignores its interrupts, whatever the card's ring index reads as. */
 static bool hears_nothing(void)
 {
 	long resets = card_number("resets");
@@ -105,7 +105,7 @@ static bool is_not_heard(struct rig *rig)
 	return after_sleep(hears_nothing);
 }
 
-/* One that has been given up is switched off as well, and a reset by hand wakes it. */
+/* A card that has been given up is also switched off when unused, and a reset by hand wakes it. */
 static bool comes_back(void)
 {
 	return card_state("wedged") && card_write("card_reset", "1") && card_state("running");
@@ -121,7 +121,7 @@ const struct driver_test sleep_tests[] = {
 	{"SYS-29 SYS-41: policies outlive the sleep of an unused card", keeps_policies},
 	{"SYS-28 SYS-29: a card that has slept is watched again", is_watched},
 	{"SYS-29: a card that is only looked at falls asleep", is_looked_at},
-	{"SYS-08 SYS-29: nobody listens to a card that sleeps", is_not_heard},
+	{"SYS-08 SYS-29: the driver does not listen to a card that sleeps", is_not_heard},
 	{"SYS-28 SYS-29: a card that has been given up falls asleep, and comes back", wedged},
 	{0},
 };

@@ -158,7 +158,7 @@ static bool outlive_reset(struct rig *rig)
 	}
 	EXPECT(0, sm_enable(rig->fd, 1, 2, 0));
 	EXPECT(0, sm_enable(rig->fd, 2, 1, 1));
-	EXPECT(0, sm_enable(rig->fd, 4, 1, 0)); /* its neighbours are on, and stay so */
+	EXPECT(0, sm_enable(rig->fd, 4, 1, 0)); /* its neighbours stay on */
 	CHECK(sms_on(rig, &sms));
 	EXPECT(0, device_reset());
 	EXPECT(EIO, policy_get(rig->fd, TUTTI_POLICY_ISSUE, 0, &now));

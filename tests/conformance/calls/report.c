@@ -74,7 +74,7 @@ static bool fdinfo_says(struct rig *rig, const char *const *lines)
 	CHECK(read_text(path, text, sizeof(text)));
 	for (; *lines; lines++)
 		CHECK(says(text, *lines));
-	EXPECT(3, lines_of(text, "drm-total-")); /* of each kind one, and of no other */
+	EXPECT(3, lines_of(text, "drm-total-")); /* one line for each of three kinds of memory */
 	EXPECT(6, lines_of(text, "\ntutti-"));
 	return true;
 }

@@ -106,7 +106,7 @@ static bool parts(struct rig *rig)
 	return true;
 }
 
-/* A queue in card memory, whose ring says that no packet is ready. */
+/* Create a queue whose ring is in card memory and has no packet that is ready. */
 static bool idle_queue(struct rig *rig, uint32_t *number)
 {
 	struct drm_tutti_queue_create args = queue_args(rig);
@@ -127,7 +127,7 @@ static bool idle_queue(struct rig *rig, uint32_t *number)
 	return true;
 }
 
-/* The driver rings for queues that stand still with a packet at their head, twice a second; for others never. */
+/* Twice a second, the driver rings the doorbells of queues that stand still with a packet at their head, but no others. */
 static bool nobody_rings(struct rig *rig)
 {
 	struct tutti_trace got[64];
@@ -135,7 +135,7 @@ static bool nobody_rings(struct rig *rig)
 
 	SKIP_UNLESS(!getuid(), "takes CAP_PERFMON");
 	CHECK(rig_queue(rig) && idle_queue(rig, &number));
-	for (unsigned i = 0; i < 17; i++) /* more than the ring has */
+	for (unsigned i = 0; i < 17; i++) /* more packets than the ring has slots */
 		CHECK(rig_works(rig));
 	EXPECT(0, trace_start(rig->fd, 1u << TUTTI_TRACE_DOORBELL));
 	usleep(1800000);
@@ -199,7 +199,7 @@ static bool one_reader(struct rig *rig)
 	rig_close(&other); /* ends it */
 	EXPECT(0, trace_start(third.fd, KINDS));
 	rig_close(&third);
-	CHECK(rig_open(&third)); /* perhaps in the place of the one before it, whose trace is not its own */
+	CHECK(rig_open(&third)); /* may reuse the memory of the file just closed, but does not own the trace of that file */
 	EXPECT(EINVAL, trace_read(third.fd, got, &count, &lost));
 	rig_close(&third);
 	CHECK(rig_works(rig));
@@ -251,7 +251,7 @@ void tracing_group(void)
 	static const struct subtest tests[] = {
 		{"SYS-29 SYS-46: the trace shows what has run", records},
 		{"SYS-29: the trace is read in parts", parts},
-		{"SYS-28 SYS-29: nobody rings for a queue without a packet", nobody_rings},
+		{"SYS-28 SYS-29: the driver does not ring for a queue without a packet", nobody_rings},
 		{"SYS-29: records that do not fit the trace ring are counted", overflow},
 		{"SYS-29: the trace has one reader at a time", one_reader},
 		{"SYS-28 SYS-29: after a reset the trace is free again", reader_of_before},

@@ -65,7 +65,7 @@ static int bar_open(void)
 	return open(path, O_RDWR | O_CLOEXEC);
 }
 
-/* The page of the BAR at @offset; NULL if it cannot be mapped. */
+/* Map the page of the BAR at @offset. Return: NULL if it cannot be mapped. */
 static void *bar_page(uint64_t offset)
 {
 	int fd = bar_open();
@@ -80,7 +80,9 @@ static struct tutti_discovery *page_open(void)
 	return bar_page(0);
 }
 
-/* What the driver says when it does not believe a card. Whoever finds out later says something else, or nothing. */
+/*
+ * Does the driver say in @line that it rejects the discovery data? Checks that fail later log something else, or nothing.
+ */
 static bool is_disbelief(const char *line)
 {
 	return strstr(line, "no card: discovery") || strstr(line, "discovery data") || strstr(line, "the card speaks contract");
@@ -156,7 +158,7 @@ static uint64_t bar_bytes(void)
 	return (uint64_t)file.st_size;
 }
 
-/* What lies in the control window or in the BAR may end where that ends, and not a byte or a page later. */
+/* A table may end where the control window ends, and the aperture where the BAR ends, but not a byte or a page later. */
 static bool last_bytes(struct rig *rig)
 {
 	struct tutti_discovery *page;
@@ -225,7 +227,7 @@ static bool long_name(struct rig *rig)
 
 /* ---- cards that have less than usual ---- */
 
-/* Something is tried with a driver that has been told this; afterwards it knows the truth again. */
+/* Bind the driver while the card's discovery data are @lie, and call @try; then bind it again with the true data. */
 static bool told(struct rig *rig, const struct tutti_discovery *lie, bool (*try)(struct rig *rig))
 {
 	struct tutti_discovery *page = page_open(), truth;
@@ -243,7 +245,7 @@ static bool told(struct rig *rig, const struct tutti_discovery *lie, bool (*try)
 	return good && rig_queue(rig) && rig_works(rig);
 }
 
-/* What the driver has been told last. */
+/* Get the discovery data that the driver read when it was bound last. */
 static bool truth(struct tutti_discovery *known)
 {
 	int fd = device_open();
@@ -258,7 +260,7 @@ static int ask(struct rig *rig, uint32_t what)
 	struct drm_tutti_query query = {.what = what};
 	int error = call(rig->fd, DRM_IOCTL_TUTTI_QUERY, &query);
 
-	return error == EFAULT ? 0 : error; /* of no bytes */
+	return error == EFAULT ? 0 : error; /* the query is supported, but there is no buffer */
 }
 
 static int trace(struct rig *rig)
@@ -295,7 +297,7 @@ static bool has_no_tables(struct rig *rig)
 	return rsb_is_shown(rig, false) && rig_works(rig);
 }
 
-/* Tables of the control window that hold all that they must, and tables that lack a byte of it. */
+/* The driver uses tables of the control window that are just large enough, and does without them if they lack a byte. */
 static bool small_tables(struct rig *rig)
 {
 	struct tutti_discovery lie;
@@ -325,7 +327,7 @@ static bool sees_part(struct rig *rig)
 	return rig_works(rig);
 }
 
-/* Of card memory only what the host sees is given away. */
+/* Only card memory that the host can reach through the BAR is allocated. */
 static bool unseen_memory(struct rig *rig)
 {
 	struct tutti_discovery lie;
@@ -338,7 +340,7 @@ static bool unseen_memory(struct rig *rig)
 
 static unsigned vectors;
 
-/* Vector 0 is the channel's, if there is another for the queues. */
+/* Queues use vector 0, that of the message channel, only if there is no other. */
 static bool uses_vectors(struct rig *rig)
 {
 	struct drm_tutti_state state = {0};
@@ -390,7 +392,7 @@ static bool no_vectors(struct rig *rig)
 
 #define LARGE_IMAGE "/lib/firmware/tutti/" TUTTI_IMAGE_NAME_LARGE
 
-/* As many SMs as the small image of the firmware is for need no other; one more does, and there is none. */
+/* Without the large firmware image, a card with as many SMs as the small image supports is bound; one with more is not. */
 static bool small_image(struct rig *rig)
 {
 	struct lie many = {NULL, PLACE(sms), TUTTI_SMALL_CARD_SMS, false, true};
@@ -414,7 +416,7 @@ static bool small_image(struct rig *rig)
 
 /* ---- who may write to the host's memory ---- */
 
-/* What the card says of itself. It can be read whether or not the driver has it. */
+/* Does the card report that it is running? This can be read whether or not the driver is bound. */
 static bool card_runs(bool *runs)
 {
 	struct tutti_discovery *page = page_open();
@@ -444,8 +446,8 @@ static bool is_master(bool *master)
 }
 
 /*
- * Nobody but a driver that looks after it lets a card be master of the bus: not when it is given up, nor when it is let go,
- * which stops it.
+ * The card may be a bus master only while the driver looks after it: neither after it has been given up nor after the driver
+ * has been unbound, which also stops the card.
  */
 static bool bus_master(struct rig *rig)
 {
@@ -464,12 +466,12 @@ void discovery_group(void)
 	static const struct subtest tests[] = {
 		{"SYS-03 SYS-21: a card without memory", no_memory},
 		{"SYS-03 SYS-21: a name that fills its field", long_name},
-		{"SYS-03 SYS-21: discovery: what ends where window and BAR end", last_bytes},
-		{"SYS-03 SYS-30: tables that are too small", small_tables},
-		{"SYS-03 SYS-22: memory that the host does not see", unseen_memory},
-		{"SYS-21 SYS-26: a card with one or two interrupts", few_vectors},
-		{"SYS-21: a card that may not interrupt", no_vectors},
-		{"SYS-05 SYS-21: which image a card needs", small_image},
+		{"SYS-03 SYS-21: a table may end where the window ends, the aperture where the BAR ends", last_bytes},
+		{"SYS-03 SYS-30: tables that are too small are not used", small_tables},
+		{"SYS-03 SYS-22: memory that the host cannot reach is not allocated", unseen_memory},
+		{"SYS-21 SYS-26: a card with one or two interrupt vectors works", few_vectors},
+		{"SYS-21: a card that may not interrupt is not bound", no_vectors},
+		{"SYS-05 SYS-21: only a card with many SMs needs the large firmware image", small_image},
 		{"SYS-21 SYS-28: the card is master of the bus while the driver looks after it", bus_master},
 		{0},
 	};

@@ -105,12 +105,12 @@ static bool processes(struct rig *rig)
 	return soon_below("mm_struct", "", before + ROUNDS);
 }
 
-/* Is it a thread of the kernel for the driver: a rescuer of one of its work queues, or the handler of an interrupt? */
+/* Is this a kernel thread of the driver: the rescuer of one of its work queues, or the handler of an interrupt? */
 static bool is_drivers_thread(const char *name)
 {
 	int end = 0;
 
-	if (!strncmp(name, "tutti-conf", 10)) /* we */
+	if (!strncmp(name, "tutti-conf", 10)) /* this program */
 		return false;
 	sscanf(name, "irq/%*d-tutti%n", &end);
 	return end || !strncmp(name, "tutti", 5) || !strncmp(name, "kworker/R-tutti", 15);
@@ -134,7 +134,7 @@ static unsigned drivers_threads(void)
 	return threads;
 }
 
-/* They end when the driver has let go of the card and nobody has it open. */
+/* The kernel threads of the driver end when it has been unbound from the card and nobody has the card open. */
 static bool threads(struct rig *rig)
 {
 	unsigned before, after;
@@ -156,7 +156,7 @@ void leaks_group(void)
 	static const struct subtest tests[] = {
 		{"REL-05 SYS-26: eventfds are let go", eventfds},
 		{"REL-05 SYS-41: processes whose memory the card had are let go", processes},
-		{"REL-05: threads of the kernel end with the device", threads},
+		{"REL-05: the driver's kernel threads end with the device", threads},
 		{0},
 	};
 

@@ -47,7 +47,7 @@ static bool zeroed(struct rig *rig)
 	return true;
 }
 
-/* Zeroing a buffer stops at its end: what others have behind it, and before it, stays. */
+/* Zeroing a new buffer does not change the buffers before and after it. */
 static bool neighbours(struct rig *rig)
 {
 	enum { BUFFERS = 12 };
@@ -63,7 +63,7 @@ static bool neighbours(struct rig *rig)
 		CHECK(words[i] != MAP_FAILED);
 		words[i][0] = words[i][PAGE / 4 - 1] = 0x1000 + i;
 	}
-	for (unsigned i = 1; i < BUFFERS; i += 2) { /* every second place is free, and taken again */
+	for (unsigned i = 1; i < BUFFERS; i += 2) { /* every second place is freed, and taken again below */
 		munmap((void *)words[i], PAGE);
 		EXPECT(0, call(rig->fd, DRM_IOCTL_GEM_CLOSE, &gone[i]));
 	}

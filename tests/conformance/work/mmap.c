@@ -171,7 +171,7 @@ static bool twice(struct rig *rig)
 	return true;
 }
 
-/* A queue that has gone leaves a page of plain memory behind, and all mappings of its doorbell show that one page. */
+/* When a queue has been destroyed, all mappings of its doorbell show the same page of ordinary memory. */
 static bool twice_in_vain(struct rig *rig)
 {
 	volatile uint64_t *other;
@@ -186,7 +186,7 @@ static bool twice_in_vain(struct rig *rig)
 	return true;
 }
 
-/* Whoever wants to read may, though he does not want to write. */
+/* A buffer can be mapped for reading only. */
 static bool to_read(struct rig *rig)
 {
 	for (unsigned placement = 0; placement < 2; placement++) {
@@ -375,8 +375,8 @@ static const struct subtest mmap_tests[] = {
 	{"SYS-24 SYS-27: no growing", no_growing},
 	{"SYS-24: a moved doorbell rings, and is revoked", moved},
 	{"SYS-24: a doorbell mapped twice", twice},
-	{"SYS-24: a doorbell mapped twice, whose queue has gone", twice_in_vain},
-	{"SYS-22: a buffer that is only read", to_read},
+	{"SYS-24: a doorbell mapped twice, whose queue has been destroyed", twice_in_vain},
+	{"SYS-22: a buffer can be mapped for reading only", to_read},
 	{"SYS-22: parts of a buffer", partial},
 	{"SYS-22: an area that has been split shows the same pages", split},
 	{"SYS-22: a mapping outlives its handle", closed_handle},

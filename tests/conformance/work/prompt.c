@@ -56,7 +56,7 @@ static bool kick(struct rig *rig)
 	return quick(rig, wake_card, 200 * MS);
 }
 
-/* Nobody kicks, and the card sleeps: the driver finds the doorbell, and kicks. */
+/* The card sleeps and nobody kicks it: the driver finds that a doorbell was rung, and kicks the card. */
 static bool found(struct rig *rig)
 {
 	uint64_t end = now_ns() + 60 * SECOND;
@@ -197,7 +197,7 @@ void prompt_group(void)
 {
 	static const struct subtest tests[] = {
 		{"SYS-24 SYS-30: a kick wakes the card", kick},
-		{"SYS-24 SYS-28: a doorbell for which nobody kicks is found", found},
+		{"SYS-24 SYS-28: the driver finds a doorbell for which nobody kicks", found},
 		{"SYS-26: an interrupt ends a wait for a signal", signal},
 		{"SYS-26: an interrupt ends a wait for progress", progress},
 		{"SYS-26: an interrupt signals a fence", fence},

@@ -116,7 +116,7 @@ static bool stored(struct rig *rig, uint32_t placement)
 	return true;
 }
 
-/* The page of an RSB that has gone is plain memory: what the next one of its number stores is not seen there. */
+/* The page of a destroyed RSB is ordinary memory: it does not show what is stored in the next RSB with the same number. */
 static bool page_of_before(struct rig *rig)
 {
 	static const uint32_t ret[] = {0x00008067};
@@ -126,7 +126,7 @@ static bool page_of_before(struct rig *rig)
 	CHECK(rig_queue(rig) && make(rig, &before, TUTTI_RSB_SCRATCH));
 	SKIP_UNLESS(before.page, "the card shows no RSBs");
 	rig_code(rig, ret, sizeof(ret));
-	CHECK(holds(rig, &before, 0)); /* and so the page has been seen */
+	CHECK(holds(rig, &before, 0)); /* this also touches the page */
 	gone.handle = before.handle;
 	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_RSB_DESTROY, &gone));
 	CHECK(make(rig, &after, TUTTI_RSB_SCRATCH) && use(rig, &after) && store(rig, 2) && holds(rig, &after, 4));
@@ -152,7 +152,7 @@ void references_group(void)
 	static const struct subtest tests[] = {
 		{"SYS-25 PKT-10: what is stored in RSBs is read and forgotten", in_local_memory},
 		{"SYS-25 PKT-10: what is stored in RSBs in card memory is read and forgotten", in_card_memory},
-		{"SYS-25 SYS-27: the page of an RSB that has gone shows nothing of the next one", page_of_before},
+		{"SYS-25 SYS-27: the page of a destroyed RSB shows nothing of the next one", page_of_before},
 		{0},
 	};
 

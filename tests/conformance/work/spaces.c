@@ -183,8 +183,8 @@ static bool tables_of(unsigned context, unsigned *tables)
 }
 
 /*
- * A large leaf that goes as a whole is no reason to split the one behind it. One that goes in two parts has been split, and
- * the table of its parts goes with the last of them.
+ * Unmapping a whole large leaf does not split the leaf after it. A leaf that is unmapped in two parts is split by the first
+ * unmapping, and the table for its parts is freed by the second.
  */
 static bool splits_no_neighbour(struct rig *rig, const struct memory *large)
 {

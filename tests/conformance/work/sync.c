@@ -251,7 +251,7 @@ static bool point_eventfd(struct rig *rig)
 }
 #endif
 
-/* Of all its fences together. */
+/* The status of all fences of a sync file together: 1 if all are signalled, 0 if not, negative for an error. */
 static int whole_status(int file)
 {
 	struct sync_file_info info = {0};
@@ -259,7 +259,7 @@ static int whole_status(int file)
 	return ioctl(file, SYNC_IOC_FILE_INFO, &info) ? -errno : info.status;
 }
 
-/* Two fences of one queue as one: it is signalled when both are, whichever came first. */
+/* A fence that is merged from two fences of one queue, in either order, is signalled only when both are. */
 static bool merged(struct rig *rig)
 {
 	struct sync_merge_data both[2] = {{.name = "both"}, {.name = "both"}};
@@ -320,7 +320,7 @@ static bool late_event(struct rig *rig)
 	return true;
 }
 
-/* Nobody waits for the queue to get on, so that nothing interrupts for it. */
+/* Poll the queue until it has stopped. A wait for its progress would make the card interrupt, so none is used. */
 static bool soon_stopped(struct rig *rig)
 {
 	struct drm_tutti_queue_query query = {.handle = rig->queue};
@@ -334,7 +334,7 @@ static bool soon_stopped(struct rig *rig)
 	return true;
 }
 
-/* Who wants to hear of completions is not told of errors: neither when they come nor afterwards. */
+/* An eventfd for completions is not signalled by an error, whether it is set before or after the error. */
 static bool other_event(struct rig *rig)
 {
 	int fds[2] = {eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -383,13 +383,13 @@ static const struct subtest sync_tests[] = {
 	{"SYS-26 SYS-28: a reset ends fences", reset_device},
 	{"SYS-26: no fence waits for ever", timeout},
 	{"SYS-26: fences in any order", any_order},
-	{"SYS-26: two fences as one", merged},
+	{"SYS-26: a fence merged from two is signalled when both are", merged},
 	{"SYS-26: many fences, some to come at close", many},
 #ifdef DRM_IOCTL_SYNCOBJ_EVENTFD
 	{"SYS-26: eventfd of a timeline point", point_eventfd},
 #endif
 	{"SYS-26: eventfd of an error", error_event},
-	{"SYS-26: eventfd of completions, and an error", other_event},
+	{"SYS-26: an eventfd for completions is not signalled by an error", other_event},
 	{"SYS-26: eventfd asked for late, and taken back", late_event},
 	{"SYS-26 SYS-27: errors are told to their owner only", event_of_others},
 	{0},

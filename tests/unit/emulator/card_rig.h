@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The emulated card without its SMs: a test firmware (card_firmware.c) does what the tests ask it
- * through card memory; the SM array is replaced by a recorder.
+ * The emulated card without its SMs: a test firmware (card_firmware.c) does what the tests ask for
+ * through card memory, and a recorder replaces the SM array.
  */
 #ifndef TUTTI_TEST_CARD_RIG_H
 #define TUTTI_TEST_CARD_RIG_H
@@ -39,7 +39,7 @@ struct sm_array {
 	unsigned slot, flags, state_flags, words;
 	struct tutti_task_state state;
 	int refuse;
-	bool levels, masked; /* what the newest STATE had */
+	bool levels, masked; /* whether the newest STATE had CGA levels and a mask */
 	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
 	uint32_t mask[TUTTI_MAX_SMS / 32];
 	unsigned mask_words;
@@ -47,11 +47,11 @@ struct sm_array {
 		unsigned op; /* TUTTI_CMD_* */
 		uint64_t argument[4];
 		uint32_t word[4]; /* the first words of a list */
-	} command; /* the newest one but STATE and TASK */
+	} command; /* the newest command other than STATE and TASK */
 	bool endless; /* waves run for ever */
 	bool busy; /* workers run waves */
 	bool completes; /* each turn ends a CTA */
-	unsigned tables, syncs; /* calls of sm_array_table() and sm_array_sync(), which tell SM 1 their number */
+	unsigned tables, syncs; /* calls of sm_array_table() and sm_array_sync(), which write them to the state of SM 1 */
 	unsigned requests, progress; /* tensor requests that wait; calls of sm_array_progress() */
 	struct tutti_tensor_call request;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: Random numbers that are the same in each run, for the models of the emulated card */
+/** DOC: Random numbers that are the same in each run, for tests that compare the emulated card with models */
 #ifndef ROLL_H
 #define ROLL_H
 
@@ -7,7 +7,7 @@
 
 static uint64_t seed = 88172645463325252ull;
 
-/** roll() - a number below @n. */
+/** roll() - a random number below @n. */
 static inline uint32_t roll(uint32_t n)
 {
 	seed ^= seed << 13;

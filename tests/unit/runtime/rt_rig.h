@@ -295,7 +295,7 @@ static struct transport transport = {
 };
 
 static struct tutti_device *device;
-static pthread_t test_thread; /* not the thread that handles events, which sleeps for the card, too */
+static pthread_t test_thread; /* the thread of the test; the one that handles events calls transport.sleep(), too */
 
 /* Start with a card that nothing is known about, and memory for its pools. */
 static void reset_fake(void)

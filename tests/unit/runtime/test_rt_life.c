@@ -213,7 +213,7 @@ static void ends_the_wait(void *context, const char *text, size_t bytes)
 	tutti_signal_store(late_done, 0);
 }
 
-/* What kernels print is passed on while a thread waits, so that the ring has room for more; kernels may wait for that. */
+/* While a thread waits, it passes on what kernels print, since they may wait for room in the print ring. */
 static void printed_during_waits(void **state)
 {
 	size_t bytes = sizeof(*late_ring) + PRINT_BYTES;

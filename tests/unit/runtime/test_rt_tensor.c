@@ -166,7 +166,7 @@ static void boxes(void **state)
 		BAD_TILE(BOX, t.box[d] = 0);
 		BAD_TILE(BOX, t.box[d] = 257);
 		BAD_TILE(BOX, t.box[d] = 65536);
-		BAD_TILE(BOX, t.box[d] = 65536 + 16); /* would fit after it has been cut to 16 bits */
+		BAD_TILE(BOX, t.box[d] = 65536 + 16); /* would be valid if cut to 16 bits */
 		GOOD_TILE(t.box[d] = 256);
 	}
 	BAD_TILE(BOX_BYTES, t.box[0] = 3);
@@ -344,7 +344,10 @@ static void extents(void **state)
 	made = good;
 }
 
-/* Bytes from the first one of a tensor to its last one, by TMA-16: slices of channels are what lies furthest apart. */
+/*
+ * The number of bytes from the start of a tensor to its end, by TMA-16. The channels of an interleaved tensor are split into
+ * slices, whose distance is the whole extent of dimension rank - 2.
+ */
 static unsigned __int128 bytes_of(const struct tutti_tensor *t)
 {
 	uint64_t row = (t->size_less_1[0] + 1ull) * tutti_tensor_type_bytes(t->type), slice = 8u << t->interleave, slices;
@@ -363,7 +366,7 @@ static uint64_t draw(uint64_t n)
 	return ((uint64_t)rand() << 31 ^ (uint64_t)rand()) % n;
 }
 
-/* Sizes and strides of any magnitude, of a tensor with or without slices. */
+/* Draws a rank, sizes of any magnitude, and strides of any magnitude that are multiples of @unit. */
 static void draw_extent(struct tutti_tensor *t, uint64_t unit)
 {
 	t->rank = (uint8_t)(3 + draw(3));
@@ -373,7 +376,7 @@ static void draw_extent(struct tutti_tensor *t, uint64_t unit)
 		t->stride[d] = d + 1 < t->rank && draw(8) ? draw(draw(4) ? 1 << 20 : (1ull << 40) / unit) * unit % (1ull << 40) : 0;
 }
 
-/* A tensor may end with the address space, and not one unit later, whatever it is that lies last. */
+/* A tensor may end at the end of the address space but not one unit later, whichever of its parts lies last. */
 static void ends_of_tensors(void **state)
 {
 	const uint64_t end = 1ull << 47;
@@ -405,7 +408,7 @@ static void ends_of_tensors(void **state)
 	assert_in_range(fitting, 5000, 29000);
 }
 
-/* What a box takes of shared memory: each element that is loaded, in slices where there are some, counted one by one. */
+/* A box takes as much shared memory as the elements, or slices of channels, that are loaded, counted one by one here. */
 static void bytes_of_boxes(void **state)
 {
 	srand(6);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Crash records (SYS-10): every field of each kind that the card itself writes, and what the host sees with it. */
+/*
+ * Crash records that the card itself writes (SYS-10): every field of each kind of record, and the state and the interrupt
+ * that the host sees with it.
+ */
 #include "card_rig.h"
 
 #include <errno.h>
@@ -9,7 +12,7 @@
 
 #define UNTOUCHED 0x5a
 
-/* Fill the page of the record, in which there is none yet. */
+/* Fill the page of the crash record with a known byte, and mark that there is no record yet. */
 static void no_record(void)
 {
 	memset(crash, UNTOUCHED, TUTTI_PAGE_SIZE);
@@ -25,7 +28,7 @@ static void expect_text(const char *text)
 	assert_memory_equal(crash->text, want, sizeof(want));
 }
 
-/* The soft core stands still, so its registers are still those of the record. */
+/* The soft core has stopped, so that its registers still have the values that were recorded. */
 static void expect_registers(void)
 {
 	for (unsigned i = 0; i < 32; i++)
@@ -43,19 +46,22 @@ static void expect_record(uint32_t cause, uint32_t code, uint32_t tval, uint64_t
 	assert_int_equal(crash->cause, cause);
 	assert_int_equal(crash->cause_code, code);
 	assert_int_equal(crash->tval, tval);
-	assert_int_equal(crash->queue, ~0u); /* the card does not know what the firmware was about */
+	assert_int_equal(crash->queue, ~0u); /* the card does not know for which queue the firmware was working */
 	assert_int_equal(crash->pad0 | crash->packet, 0);
 	assert_in_range(crash->time, since, card_time(card));
 	expect_text(text);
 	expect_registers();
 	for (unsigned i = sizeof(*crash); i < TUTTI_PAGE_SIZE; i++)
 		assert_int_equal(page[i], UNTOUCHED);
-	/* the driver is told, by the vector that it listens to itself */
+	/* the driver is notified by vector 0, the only one that it handles itself */
 	assert_int_equal(interrupts, 1);
 	assert_int_equal(vectors[0], 0);
 }
 
-/* Records of what the engines and the watchdog have stopped name the instruction that the core would execute next. */
+/*
+ * If the engines or the watchdog have stopped the core, or if it has halted, the record has the address of the instruction
+ * that the core would execute next.
+ */
 static void expect_next(void)
 {
 	assert_int_equal(crash->pc, card->ops->reg(card->core, 32));
@@ -71,14 +77,14 @@ static uint32_t instruction_at(uint32_t pc)
 	return word;
 }
 
-/* A trap that no handler takes, or that one takes again and again. */
+/* A trap for which there is no handler, or whose handler traps again and again. */
 static void test_traps(void **state)
 {
 	for (unsigned again = 0; again < 2; again++) {
 		uint64_t since = card_time(card);
 
 		no_record();
-		((uint32_t *)(memory + TRAPS))[3] = again; /* its handler traps, too */
+		((uint32_t *)(memory + TRAPS))[3] = again; /* if 1, the trap handler traps as well */
 		SCRIPT_WORDS(again ? OP_ILLEGAL : OP_NO_HANDLER, 0);
 		expect_record(TUTTI_CRASH_TRAP, 2, 0xffffffff, since, "no trap handler, or it traps for ever");
 		assert_int_equal(instruction_at(crash->pc), 0xffffffff);
@@ -130,20 +136,20 @@ static void test_halt(void **state)
 		uint64_t since = card_time(card);
 
 		no_record();
-		SCRIPT_WORDS(called ? OP_JUMP : OP_HALT, 0x50000); /* no code is there, and its trap handler halts */
+		SCRIPT_WORDS(called ? OP_JUMP : OP_HALT, 0x50000); /* no code is there: the trap handler halts */
 		expect_record(TUTTI_CRASH_PANIC, 0, 0, since, "firmware halted without a record");
 		expect_next();
 		if (!called)
 			assert_int_equal(crash->x[31], 31);
 		else
-			assert_in_range(crash->ra, 0x100, 0x10000); /* the jump was a call */
+			assert_in_range(crash->ra, 0x100, 0x10000); /* OP_JUMP is a call, which sets ra */
 		boot(image_file, image_bytes);
 	}
 }
 
 static bool counted;
 
-/* Asked before each round of the card. */
+/* The card calls this before each of its rounds. */
 static bool has_crashed(void *unused)
 {
 	const uint64_t *counters = (const uint64_t *)(bar + discovery->counters.offset);
@@ -154,7 +160,7 @@ static bool has_crashed(void *unused)
 	return counted = true;
 }
 
-/* SYS-13: who sees that the firmware has crashed finds counted all that it has executed. */
+/* SYS-13: once the host sees that the firmware has crashed, all instructions that it has executed are counted. */
 static void test_counted(void **state)
 {
 	script_begin(OP_HALT, (uint32_t[]){0}, 1);
@@ -168,7 +174,7 @@ int main(void)
 	    {"SYS-10: records of traps", test_traps, setup, teardown, NULL},
 	    {"SYS-10: records of commands that are refused", test_commands, setup, teardown, NULL},
 	    {"SYS-10: the record of a hang", test_watchdog, setup, teardown, NULL},
-	    {"SYS-10: the record of firmware that leaves none", test_halt, setup, teardown, NULL},
+	    {"SYS-10: the record of firmware that halts without one", test_halt, setup, teardown, NULL},
 	    {"SYS-13: counters at a crash", test_counted, setup, teardown, NULL},
 	};
 

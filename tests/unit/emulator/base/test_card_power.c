@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* A card at its power-on and after a reset, whatever it has done before; and what its core is told and tells from then on. */
+/*
+ * A card at power-on and after a reset, whatever it has done before: its state, its counters, the time on the engine page,
+ * and the message about firmware that is interpreted.
+ */
 #include "card_rig.h"
 
 #include <sys/wait.h>
@@ -14,7 +17,7 @@ static const uint64_t *counters(void)
 	return (const uint64_t *)(bar + discovery->counters.offset);
 }
 
-/* Is the table of SM states kept up to date whenever the firmware runs? It is when that has asked for it. */
+/* Return: whether the table of SM states is updated before the firmware runs. The firmware has to ask for that. */
 static bool has_table(void)
 {
 	unsigned before = sms.tables;
@@ -23,7 +26,7 @@ static bool has_table(void)
 	return sms.tables > before;
 }
 
-/* Leave something of every kind on the card. */
+/* Change every kind of state of the card, so that a reset has something to clear. */
 static void live(void)
 {
 	assert_false(has_table());
@@ -44,7 +47,7 @@ static void live(void)
 	interrupts = 0;
 }
 
-/* What host, firmware and waves find on a card on which nothing has happened since its power-on. */
+/* Check that the host, the firmware and waves find the card as if it had just been powered on. */
 static void nothing_is_left(void)
 {
 	static const uint8_t zeros[TUTTI_PAGE_SIZE];
@@ -60,7 +63,7 @@ static void nothing_is_left(void)
 	assert_false(trace_leave(card));
 }
 
-/* Of what the hardware counts only the core is left, which is a new one after the next boot. */
+/* Check that the counters of the hardware are 0, except for the core's instructions, which start from 0 at the next boot. */
 static void nothing_is_counted(void)
 {
 	for (unsigned i = TUTTI_COUNTER_CORE_INSTRUCTIONS + 1; i < TUTTI_COUNTERS; i++)
@@ -73,7 +76,7 @@ static void empty_doorbells(void)
 		*doorbell(i) = TUTTI_DOORBELL_EMPTY;
 }
 
-/* Records are numbered from 0 again, and the first one is the first of the ring. */
+/* Check that trace records are numbered from 0 again, and that the first one is written to the beginning of the ring. */
 static void expect_new_trace(void)
 {
 	const struct tutti_trace *ring = (const void *)(bar + discovery->trace.offset);
@@ -105,8 +108,8 @@ static void test_reset(void **state)
 		empty_doorbells();
 		settle();
 		nothing_is_counted();
-		assert_int_equal(interrupts, 0); /* what was under way to the host is gone */
-		assert_true(card_time(card) >= time); /* time itself goes on */
+		assert_int_equal(interrupts, 0); /* those that had not reached the host are dropped */
+		assert_true(card_time(card) >= time); /* a reset does not set back the time */
 	}
 	teardown(state);
 }
@@ -120,7 +123,7 @@ static bool has_booted(void *unused)
 	return true;
 }
 
-/* SYS-13: who sees that the firmware boots finds counters that begin with 0, whatever was there at power-on. */
+/* SYS-13: once the host sees that the firmware boots, all counters of the hardware are 0, whatever they were before. */
 static void test_counters(void **state)
 {
 	for (unsigned round = 0; round < 3; round++) {
@@ -133,7 +136,7 @@ static void test_counters(void **state)
 	}
 }
 
-/* SYS-12: whenever the core runs, the engine page has both halves of the time at which it began to. */
+/* SYS-12: while the core runs, the engine page has both halves of the time at which this run of the core began. */
 static void test_time(void **state)
 {
 	const uint32_t at = TUTTI_CORE_ENGINES + offsetof(struct tutti_engines, time_lo);
@@ -148,7 +151,7 @@ static void test_time(void **state)
 	}
 }
 
-/* SYS-13: a host may ask for counts before the firmware boots, and for all firmware that follows. */
+/* SYS-13: a host may turn counting on before the firmware boots. It stays on at each boot until the host turns it off. */
 static void test_counts(void **state)
 {
 	struct tutti_card_function functions[2];
@@ -170,7 +173,7 @@ static void test_counts(void **state)
 	teardown(state);
 }
 
-/* What a process that boots three times prints to its standard error. */
+/* Return: what a process that boots a card three times prints to its standard error. @interpret: TUTTI_INTERPRET, or NULL */
 static const char *printed(const char *interpret)
 {
 	static char text[4096];
@@ -201,7 +204,7 @@ static const char *printed(const char *interpret)
 	return text;
 }
 
-/* SYS-12: a program is told once why the firmware takes several times as long. */
+/* SYS-12: a program prints only once that its firmware is interpreted, and why. */
 static void test_told_once(void **state)
 {
 	static const char what[] = "tutti: the emulated card interprets its firmware, which takes several times as long: ";
@@ -226,8 +229,8 @@ static void test_told_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    {"SYS-12: why firmware is interpreted is told once", test_told_once, NULL, NULL, NULL},
-	    {"SYS-10: a card that was reset is as new", test_reset, NULL, NULL, NULL},
+	    {"SYS-12: the reason why firmware is interpreted is printed once", test_told_once, NULL, NULL, NULL},
+	    {"SYS-10: a card that was reset is like a new one", test_reset, NULL, NULL, NULL},
 	    {"SYS-13: counters begin with 0", test_counters, setup, teardown, NULL},
 	    {"SYS-12: the time on the engine page", test_time, setup, teardown, NULL},
 	    {"SYS-13: counts that are asked for before the firmware boots", test_counts, NULL, NULL, NULL},

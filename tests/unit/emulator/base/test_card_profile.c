@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Counts of the soft core by function (SYS-13): which halfword of local memory belongs to which function, for symbols of
- * every kind, and what a host reads of counts and marks. The test plays the processor.
+ * every kind, and which counts and marks a host reads. The test takes the place of the processor.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "emulator/cpu/cpu.h"
 #include "roll.h"
 
-/* What the processor is told. */
+/* The arguments of the last call of cpu_count(). */
 static struct {
 	struct cpu *cpu;
 	uint64_t first;
@@ -39,7 +39,7 @@ static void play_count(struct cpu *cpu, uint64_t first, uint32_t halves, const u
 #define cpu_count play_count
 #include "emulator/base/profile.c"
 
-#define MOST	 (UINT16_MAX - 1u) /* functions that are told apart */
+#define MOST	 (UINT16_MAX - 1u) /* functions that can be counted separately */
 #define SYMBOLS	 40u
 #define PROCESSOR ((struct cpu *)&told) /* any address will do */
 
@@ -62,7 +62,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Begin to count with these symbols. */
+/* Begin to count with these @n symbols. */
 static void begin(const struct tutti_image_symbol *symbols, uint32_t n)
 {
 	assert_int_equal(profile_create(card, symbols, n), 0);
@@ -72,7 +72,10 @@ static void begin(const struct tutti_image_symbol *symbols, uint32_t n)
 	assert_int_equal(told.halves, CARD_LOCAL_MAX / 2);
 }
 
-/* Of several symbols that cover a halfword the last one counts, of those that leave local memory none. ~0: nobody's. */
+/*
+ * Return: the address of the function to which @halfword belongs, which is that of the last symbol that covers it. Symbols
+ * that reach beyond the end of local memory are ignored. ~0 if it belongs to none.
+ */
 static uint32_t owner_of(const struct tutti_image_symbol *symbols, uint32_t n, uint32_t halfword)
 {
 	const uint64_t begin = 2ull * halfword, end = begin + 2;
@@ -97,14 +100,14 @@ static void expect_owners(const struct tutti_image_symbol *symbols, uint32_t n, 
 	}
 }
 
-/* Addresses and sizes at the edges of local memory and of the range of numbers, even and odd, in no order. */
+/* Return: a symbol near the boundaries of local memory or of the 32-bit range, with an even or odd address and size */
 static struct tutti_image_symbol random_symbol(void)
 {
 	static const uint32_t edges[] = {0, 0x100, 0x180, CARD_LOCAL_MAX - 16, CARD_LOCAL_MAX, 0xfffffff0u};
 	struct tutti_image_symbol symbol = {.address = edges[roll(6)] + roll(64), .bytes = roll(3) ? roll(24) : roll(2)};
 
 	if (symbol.address >= 8 && !roll(10))
-		symbol.bytes = 0 - symbol.address + roll(8); /* its end is a small number, since it does not fit 32 bits */
+		symbol.bytes = 0 - symbol.address + roll(8); /* its end overflows 32 bits to a small number */
 	return symbol;
 }
 
@@ -122,7 +125,7 @@ static void owners(void **state)
 	}
 }
 
-/* The processor counts by functions in the order of their addresses; their names end, however long they are. */
+/* Functions are in the order of their addresses. Names that are too long are cut off, so that they end with 0. */
 static void order(void **state)
 {
 	struct tutti_card_function functions[SYMBOLS + 1];
@@ -135,7 +138,7 @@ static void order(void **state)
 	begin(symbols, SYMBOLS);
 	assert_int_equal(tutti_card_profile(card, functions, SYMBOLS), SYMBOLS);
 	for (uint32_t i = 0; i < SYMBOLS; i++) {
-		uint32_t number = functions[i].address / 2 * 23 % SYMBOLS; /* 7 * 23 = 161 = 4 * 40 + 1 */
+		uint32_t number = functions[i].address / 2 * 23 % SYMBOLS; /* 7 * 23 = 1 modulo SYMBOLS */
 
 		assert_int_equal(functions[i].address, 2 * i);
 		assert_true(told.start[i] == 2 * i);
@@ -145,7 +148,7 @@ static void order(void **state)
 	}
 }
 
-/* There are as many functions as have numbers; what is behind them in the table is not counted. */
+/* Functions have 16-bit numbers. When no number is left, the remaining functions of the table are not counted. */
 static void very_many(void **state)
 {
 	struct tutti_image_symbol *symbols = calloc(MOST + 9, sizeof(*symbols));
@@ -193,7 +196,7 @@ static void counts(void **state)
 	}
 }
 
-/* Counting ends when it is told to end; without a profile it does not begin, and nothing is there to read. */
+/* Counting ends when it is turned off. Without a profile it does not begin, and there are no counts to read. */
 static void off(void **state)
 {
 	static const struct tutti_image_symbol symbol = {0, 8, "a"};
@@ -210,13 +213,13 @@ static void off(void **state)
 	assert_true(!told.owner && !told.start && !told.count);
 }
 
-/* Marks are read in parts of any size, in their order, while others follow; there is room for 65536. */
+/* Marks can be read in parts of any size and in their order while others are written. There is room for 65536 of them. */
 static void marks(void **state)
 {
 	static uint64_t got[70000][2];
 	uint32_t made = 0, read = 0;
 
-	profile_mark(card, 1, 2); /* there is no profile */
+	profile_mark(card, 1, 2); /* has no effect, since there is no profile */
 	assert_int_equal(tutti_card_marks(card, got, 9), 0);
 	begin(NULL, 0);
 	for (unsigned round = 0; round < 400; round++) {
@@ -244,9 +247,9 @@ static void marks(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    {"SYS-13: whose instructions are counted where", owners, setup, teardown, NULL},
+	    {"SYS-13: for which function an instruction is counted", owners, setup, teardown, NULL},
 	    {"SYS-13: functions in the order of their addresses", order, setup, teardown, NULL},
-	    {"SYS-13: more functions than have numbers", very_many, setup, teardown, NULL},
+	    {"SYS-13: more functions than there are numbers", very_many, setup, teardown, NULL},
 	    {"SYS-13: counts of each function", counts, setup, teardown, NULL},
 	    {"SYS-13: counting that ends, or does not begin", off, setup, teardown, NULL},
 	    {"SYS-13: marks that are read in parts", marks, setup, teardown, NULL},

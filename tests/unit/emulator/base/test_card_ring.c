@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The trace ring against a plain one (SYS-13): records that are written and lost, and when the host gets to read them. */
+/*
+ * The trace ring is compared with a simple model (SYS-13): which records are written or lost, and when the host gets to read
+ * them. Also, which areas of local memory the firmware may name (SYS-10).
+ */
 #include "card_rig.h"
 
 #include "emulator/base/clock.h"
@@ -8,7 +11,7 @@
 #include "emulator/base/trace.h"
 #include "roll.h"
 
-/* A card that is off: nobody else writes records. */
+/* A card on which no firmware has been booted, so that only the test writes records. */
 static int setup_off(void **state)
 {
 	seed = 88172645463325252ull;
@@ -16,7 +19,7 @@ static int setup_off(void **state)
 	return 0;
 }
 
-/* What there is to know of a ring: the records that were not lost, by their numbers. */
+/* The model of the ring: numbers of the oldest record that is not read yet and of the next one, and how many were lost. */
 static struct {
 	uint64_t head, tail, lost;
 	bool leave; /* the driving thread has to let the host read */
@@ -35,7 +38,7 @@ static void write_one(uint64_t packet)
 	} else {
 		plain.tail++;
 		assert_memory_equal(&ring[number % card->trace_records], &want, sizeof(want));
-		/* in the second half of the ring, sixteen times while it is filled */
+		/* while at least half of the ring is in use, whenever another sixteenth of it has been written */
 		if (plain.tail - plain.head >= card->trace_records / 2 && plain.tail % (card->trace_records / 16) == 0)
 			plain.leave = true;
 	}
@@ -46,7 +49,7 @@ static void write_one(uint64_t packet)
 static void look(void)
 {
 	assert_int_equal(trace_leave(card), plain.leave);
-	assert_false(trace_leave(card)); /* once is enough */
+	assert_false(trace_leave(card)); /* the request is made only once */
 	plain.leave = false;
 }
 
@@ -61,7 +64,7 @@ static void test_ring(void **state)
 				look();
 		}
 		look();
-		/* the host seldom reads, and mostly not all */
+		/* the host seldom reads, and mostly not all records */
 		if (roll(4))
 			continue;
 		plain.head += roll(8) ? roll((uint32_t)(plain.tail - plain.head) + 1) : plain.tail - plain.head;
@@ -70,7 +73,7 @@ static void test_ring(void **state)
 	assert_in_range(plain.lost, 1000, 400000);
 }
 
-/* Exactly the records of those kinds are written that the host wants. */
+/* Records are written if, and only if, the host has enabled their kind. */
 static void test_kinds(void **state)
 {
 	for (unsigned kind = 0; kind < 32; kind++)
@@ -87,7 +90,7 @@ static void test_kinds(void **state)
 		}
 }
 
-/* SYS-10: what the firmware names of its local memory lies wholly in it, and in line. */
+/* SYS-10: an area that the firmware names must be aligned and lie wholly within local memory. */
 static void test_local(void **state)
 {
 	const uint64_t end = discovery->local_bytes;

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT
 /* link: -Wl,--wrap=card_clock */
-/* How long a card is driven by one call (SYS-12): by virtual time in deterministic mode, else by a clock that the test plays. */
+/*
+ * How long one call of tutti_card_run() drives a card (SYS-12). In deterministic mode this is measured in virtual time, in
+ * fast mode by a clock that the test simulates.
+ */
 #include "card_rig.h"
 
 #include "emulator/base/clock.h"
 #include "emulator/base/state.h"
 
-#define SLICE	    (1u << 22) /* ns of virtual time of a call: 2^20 instructions of 4 ns */
-#define SLICE_FAST  1000000u   /* ns of a call in fast mode */
-#define WAVE_SLICE  100000u    /* ns that a turn of waves takes that has ended no CTA */
-#define WAVE	    1000u      /* ns that one takes that has */
-#define LOOKS	    16u	       /* turns between two looks at the clock */
+#define SLICE	    (1u << 22) /* virtual time that a call lasts, in ns: 2^20 instructions of 4 ns */
+#define SLICE_FAST  1000000u   /* time that a call lasts in fast mode, in ns */
+#define WAVE_SLICE  100000u    /* how long a turn of waves takes in which no CTA ends, in ns */
+#define WAVE	    1000u      /* how long a turn of waves takes in which a CTA ends, in ns */
+#define LOOKS	    16u	       /* turns between two readings of the clock */
 #define MICROSECOND 1000u
 
-static uint64_t still;	/* the time of the played clock, 0: it is the host's */
-static unsigned readings; /* of the played clock, by the test's thread */
+static uint64_t still;	/* time of the simulated clock, or 0 if the host's clock is used */
+static unsigned readings; /* of the simulated clock, by the thread of the test */
 static pthread_t tester;
 
 uint64_t __real_card_clock(void);
@@ -36,7 +39,7 @@ static bool count_turn(void *unused)
 	return false;
 }
 
-/* Asked before each turn, during which the clock goes on by a microsecond. */
+/* The card calls this before each turn. It moves the simulated clock forward by a microsecond. */
 static bool go_on(void *unused)
 {
 	turns++;
@@ -44,7 +47,7 @@ static bool go_on(void *unused)
 	return false;
 }
 
-/* Waves that run for ever: a call ends when its time is over, and says that the card is not idle. */
+/* While waves run for ever, a call ends when its time is over, and returns that the card is not idle. */
 static void test_waves(void **state)
 {
 	for (unsigned completes = 0; completes < 2; completes++)
@@ -62,7 +65,7 @@ static void test_waves(void **state)
 		}
 }
 
-/* Who has seen what he waited for gets the card back at once, in the state of then. */
+/* A call returns as soon as the condition of its caller is met. Nothing more happens on the card after that. */
 static bool after_five(void *unused)
 {
 	return ++turns == 6;
@@ -85,7 +88,10 @@ static uint64_t engine_time(void)
 	return card->page->time_lo | (uint64_t)card->page->time_hi << 32;
 }
 
-/* An idle card's clock jumps to its timer, however far that is, and not further; its time does not pass before. */
+/*
+ * The clock of an idle card jumps to the time that the timer is set to, however far away that is, but no further. The event
+ * of the timer does not come before that.
+ */
 static void test_timer(void **state)
 {
 	static const uint64_t after[] = {1000000, 30, 5000000000, SLICE - 1, SLICE, SLICE + 1, 1ull << 40};
@@ -104,7 +110,7 @@ static void test_timer(void **state)
 		settle();
 		assert_in_range(card_time(card), timer, timer + 20000);
 	}
-	/* without a timer it stands still */
+	/* without a timer the clock of an idle card stands still */
 	for (unsigned i = 0; i < 5; i++) {
 		uint64_t before = card_time(card);
 
@@ -113,14 +119,14 @@ static void test_timer(void **state)
 	}
 }
 
-/* Waves run for ever from the timer's event on. */
+/* Let waves run for ever as soon as the timer's event has come. */
 static bool run_waves(void *unused)
 {
 	sms.endless = event_of(TUTTI_EVENT_TIMER);
 	return false;
 }
 
-/* A call whose clock has jumped goes on for a whole slice, however far that was. */
+/* A call whose clock has jumped to the timer goes on for a whole slice after that, however far the clock has jumped. */
 static void test_after_timer(void **state)
 {
 	for (unsigned i = 0; i < 4; i++) {
@@ -135,7 +141,7 @@ static void test_after_timer(void **state)
 	}
 }
 
-/* SYS-13: the core is woken for each event, and counted once then; otherwise it does not run. */
+/* SYS-13: each event wakes the core once, and each of these wake-ups is counted. Otherwise the core does not run. */
 static void test_wakes(void **state)
 {
 	const uint64_t *wakes = (const uint64_t *)(bar + discovery->counters.offset) + TUTTI_COUNTER_CORE_WAKES;
@@ -162,12 +168,13 @@ static void test_fast(void **state)
 		const unsigned n = SLICE_FAST / MICROSECOND / LOOKS + 1;
 
 		__atomic_store_n(&sms.endless, true, __ATOMIC_SEQ_CST);
-		/* by the host's clock it is far away, so that the card's own thread has time to make way */
+		/* an hour ahead of the host's clock, so that the call can wait until the card's own thread makes way */
 		__atomic_store_n(&still, __real_card_clock() + 3600000000000, __ATOMIC_SEQ_CST);
 		turns = readings = 0;
 		assert_false(tutti_card_run(card, go_on, NULL));
 		assert_int_equal(turns, n * LOOKS);
-		assert_in_range(readings, n + 2, n + 3); /* at the begin, the end, and perhaps to wait for the card */
+		/* the clock is also read before and after the loop, and perhaps to wait for the lock */
+		assert_in_range(readings, n + 2, n + 3);
 	}
 	__atomic_store_n(&sms.endless, false, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&still, 0, __ATOMIC_SEQ_CST);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* How threads of a card sleep and are woken (SYS-12): what the kernel is asked for, and what others can see meanwhile. */
+/* How threads of a card sleep and are woken (SYS-12): which system calls they make, and what other threads see meanwhile. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,14 +16,14 @@
 
 static struct tutti_card *card;
 
-/* The last call of the kernel, and the number of calls. */
+/* The last system call that was made, and how many there were. */
 static struct {
 	long number;
 	void *word;
 	int op;
 	unsigned value;
 	struct timespec time;
-	uint32_t sleepers, seq; /* what the card's words were then */
+	uint32_t sleepers, seq; /* the values that the card's fields had at that time */
 } asked;
 static unsigned calls;
 
@@ -42,7 +42,7 @@ static long play_syscall(long number, void *word, int op, unsigned value, const 
 	return 0;
 }
 
-static uint32_t wanted; /* how many wanted to drive the card when the lock was taken */
+static uint32_t wanted; /* how many threads wanted to drive the card when the lock was taken */
 
 static int play_lock(pthread_mutex_t *mutex)
 {
@@ -69,7 +69,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Who sleeps does so for the time that was said, while the number of wake-ups is the one that he has seen. */
+/* A thread asks to sleep for the given time, provided that the number of wake-ups is still the one that it has seen. */
 static void sleeps(void **state)
 {
 	static const uint64_t times[] = {0, 1, 999999999, 1000000000, 1000000001, 250000, 3600ull * 1000000000, 7123456789};
@@ -90,7 +90,7 @@ static void sleeps(void **state)
 	assert_int_equal(calls, 3 * sizeof(times) / sizeof(*times));
 }
 
-/* Each wake-up has a new number, which sleepers see; the kernel is asked only if there are any, and wakes them all. */
+/* Each wake-up adds 1 to the number of wake-ups. A system call is made only if threads sleep, and wakes all of them. */
 static void wakes(void **state)
 {
 	for (uint32_t i = 0; i < 20; i++) {
@@ -112,7 +112,7 @@ static void wakes(void **state)
 	}
 }
 
-/* The thread that drives the card makes way as long as somebody waits for the lock. */
+/* A thread that waits for the lock counts as one that wants to drive the card, so that the driving thread makes way. */
 static void locks(void **state)
 {
 	for (uint32_t others = 0; others < 3; others++) {
@@ -126,9 +126,9 @@ static void locks(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    {"SYS-12: how long is slept", sleeps, setup, teardown, NULL},
-	    {"SYS-12: who is woken", wakes, setup, teardown, NULL},
-	    {"SYS-12: who wants to drive the card", locks, setup, teardown, NULL},
+	    {"SYS-12: how long threads sleep", sleeps, setup, teardown, NULL},
+	    {"SYS-12: which threads are woken", wakes, setup, teardown, NULL},
+	    {"SYS-12: threads that want to drive the card", locks, setup, teardown, NULL},
 	};
 
 	return cmocka_run_group_tests_name("card: sleep", tests, NULL, NULL);

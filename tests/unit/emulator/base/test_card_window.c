@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The discovery data of random cards (SYS-14), every field of them against the words of discovery.h; which cards there
- * cannot be; and the places of SMs.
+ * The discovery data of random cards (SYS-14): every field is compared with the value that discovery.h demands. Also, which
+ * configurations are refused, and the places of SMs in GPCs, CPCs and TPCs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 
 /* ---- random cards ---- */
 
-/* Each setting with good values, the smallest and the largest among them, and with bad ones. */
+/* Settings of a card, each with good values, the smallest one among them, and with bad values. */
 static const struct setting {
 	size_t offset;
 	uint32_t good[4], bad[3];
@@ -87,7 +87,7 @@ static struct tutti_card_config random_card(void)
 	return config;
 }
 
-/* ---- what is expected of them ---- */
+/* ---- expected discovery data ---- */
 
 static uint32_t or(uint32_t value, uint32_t usual)
 {
@@ -125,7 +125,7 @@ static void expect_region(struct tutti_discovery *d, struct tutti_region *region
 		d->window_bytes += TUTTI_PAGE_SIZE;
 }
 
-/* Each begins with a page of its own; the page at 0 has the discovery data. */
+/* Each region begins on a new page. The discovery data are on the first page of the window. */
 static void expect_regions(struct tutti_discovery *d)
 {
 	d->window_bytes = TUTTI_PAGE_SIZE;
@@ -217,7 +217,7 @@ static void described(void **state)
 	assert_in_range(good, 2000, 3000);
 }
 
-/* Return: false if nothing was spoiled. */
+/* Make @config invalid in one of several ways. Return: false if it has nothing that could be changed in this way */
 static bool spoil(struct tutti_card_config *config, unsigned way)
 {
 	unsigned g = config->gpcs ? roll(config->gpcs) : 0;
@@ -233,7 +233,7 @@ static bool spoil(struct tutti_card_config *config, unsigned way)
 	case 2:
 		config->ugpu[0]++;
 		return config->ugpus;
-	case 3: /* no part for the last GPC */
+	case 3: /* the GPCs of the last uGPU do not belong to any */
 		return config->ugpus-- > 1;
 	case 4:
 		config->memory_bytes = 8 * MIB - 4096 - roll(2);
@@ -268,7 +268,7 @@ static void impossible(void **state)
 	assert_in_range(spoiled, 2000, 4000);
 }
 
-/* SMs one after the other: two in each TPC of their CPC, and the odd one at its end alone. */
+/* SMs are numbered in the order of their places. Each TPC has two SMs, but the last one of a CPC may have only one. */
 static void places(void **state)
 {
 	static struct tutti_sm_place got[TUTTI_MAX_SMS + 1];
@@ -306,8 +306,8 @@ static void places(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    {"SYS-14: all that discovery data say", described, setup, NULL, NULL},
-	    {"SYS-14: cards that cannot be", impossible, setup, NULL, NULL},
+	    {"SYS-14: all fields of the discovery data", described, setup, NULL, NULL},
+	    {"SYS-14: configurations that are refused", impossible, setup, NULL, NULL},
 	    {"CGA-04, SYS-14: places of SMs", places, setup, NULL, NULL},
 	};
 

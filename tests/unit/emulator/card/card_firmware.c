@@ -112,7 +112,7 @@ static void script(void)
 	case OP_ENABLE:
 		engines->doorbell_enable[w[0]] = w[1];
 		break;
-	case OP_HALT: /* with something in the last register, too */
+	case OP_HALT: /* register 31 has a value that the crash record must show */
 		__asm__ volatile("li t6, 31\n sw zero, %0(%1)" : : "i"(TUTTI_REG_HALT), "r"(TUTTI_CORE_REGISTERS) : "t6", "memory");
 		break;
 	case OP_PEEK:

@@ -53,7 +53,7 @@ static void test_fetch_bad(void **state)
 		COMMAND(TUTTI_COMMAND(TUTTI_CMD_FETCH, 6, 9), 0, BUS(0), bad[i][0], bad[i][1]);
 		event = event_of(TUTTI_EVENT_FETCH);
 		assert_int_equal(event[0], TUTTI_EVENT_FETCH | TUTTI_CAUSE_ALIGNMENT << 8 | 9 << 16);
-		assert_int_equal(event[1] | event[2], 0); /* it is not the address that is wrong */
+		assert_int_equal(event[1] | event[2], 0); /* no address, since it is not the address that is wrong */
 	}
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_FETCH, 6, 9), 0, 0xffffffff, 0xffffffff, 4, LOCAL_BUFFER);
 	assert_int_not_equal(event_of(TUTTI_EVENT_FETCH)[0] & 0xff00, 0);

@@ -476,7 +476,7 @@ static void test_records(void **state)
 						      .sm = 0xffff,
 						      .packet = 0x400000,
 						      .value = 1});
-	/* of a signal in a context's memory the whole address */
+	/* The record of a signal in a context's memory holds the whole virtual address. */
 	map_page(tutti_pte(0x400000ull, LEAF));
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_SIGNAL, 4, 3), 1 | 5 << 16, (uint32_t)VA, (uint32_t)(VA >> 32));
 	expect_record(first + 4, (struct tutti_trace){.kind = TUTTI_TRACE_COMPLETE,

@@ -158,14 +158,14 @@ static void test_refused_launch(void **state)
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_BLOCK, 7, 0), 0, BUS(0x400000), 1, 2, 3);
 	assert_int_equal(crash->cause_code, 24);
 	assert_in_range(crash->pc, 0x100, 0x10000);
-	/* so it is with the ring of the movers */
+	/* A mover ring that has not been set up is an error of the firmware as well. */
 	boot(image_file, image_bytes);
 	SCRIPT_WORDS(OP_POKE, TUTTI_CORE_ENGINES + 40, 1);
 	assert_int_equal(crash->cause_code, 24);
 	assert_in_range(crash->pc, 0x100, 0x10000);
 }
 
-/* The crash record names the command that is broken by its first word, and where the firmware was. */
+/* The crash record holds the first word of the malformed command, and the pc of the firmware. */
 static void test_broken(void **state)
 {
 	const uint32_t rows[][2] = {
@@ -315,7 +315,7 @@ static void test_last_task(void **state)
 		}
 }
 
-/* It may be the first thing in card memory as well. */
+/* The state that a TASK command refers to may be at the very beginning of card memory. */
 static void test_first_task(void **state)
 {
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_TASK, 5, 9 << 8), TUTTI_CORE_CARD, 7, 0, 0);
@@ -533,7 +533,7 @@ int main(void)
 	    {"TSK-05, CGA-02: states with levels and masks", test_states, setup, teardown, NULL},
 	    {"SYS-10: commands that are refused are named in the crash record", test_refused_launch, setup, teardown,
 	     NULL},
-	    {"SYS-10: commands that are broken are named in the crash record", test_broken, setup, teardown, NULL},
+	    {"SYS-10: malformed commands are named in the crash record", test_broken, setup, teardown, NULL},
 	    {"RES-01, TSK-16: the tables of SM states", test_sm_table, setup, teardown, NULL},
 	    {"SYS-10: TASKs whose state ends with the memory", test_last_task, NULL, teardown, NULL},
 	    {"SYS-10: where the command ring may lie", test_command_ring, NULL, teardown, NULL},
@@ -543,7 +543,7 @@ int main(void)
 	    {"TMA-01: a request area that is changed", test_new_area, setup, teardown, NULL},
 	    {"SYS-12: what commands and turns of waves take in virtual time", test_time, setup, teardown, NULL},
 	    {"SYS-12: slices of one instruction", test_least_slice, NULL, teardown, NULL},
-	    {"SYS-10: TASKs whose state begins the card's memory", test_first_task, setup, teardown, NULL},
+	    {"SYS-10: TASKs whose state is at the beginning of card memory", test_first_task, setup, teardown, NULL},
 	    {"SYS-10: TASKs whose state lies crooked", test_crooked_task, setup, teardown, NULL},
 	    {"SYS-12: doorbells that a card sees before it sleeps", test_visible, setup, teardown, NULL},
 	};

@@ -169,7 +169,7 @@ static void test_stops(void **state)
 		;
 	assert_int_equal(card->page->mover_head, 4);
 	assert_true(card->alive);
-	/* rings and shapes lie on any multiple of 8 */
+	/* Rings and shapes may be at any multiple of 8. */
 	d = (struct tutti_mover){.op = TUTTI_MOVE_COPY, .flags = TUTTI_MOVER_LINEAR, .shape = SHAPE + 8};
 	card->page->mover_base = RING + 8;
 	memcpy(card->local + RING + 8, &d, sizeof(d));
@@ -180,7 +180,7 @@ static void test_stops(void **state)
 	assert_true(card->alive);
 }
 
-/* What has no shape does not name one either, so nobody looks there. */
+/* The address of the shape is ignored in descriptors without a shape: END, and those with the flag NO_SHAPE. */
 static void test_no_shape(void **state)
 {
 	struct tutti_mover d = {.op = TUTTI_MOVE_END, .shape = card->discovery.local_bytes + 1};
@@ -232,7 +232,7 @@ static void test_shared_ends(void **state)
 					fail_msg("move %u, swizzle %u, %u bytes too far", i, swizzle, over);
 				if (!over)
 					continue;
-				assert_int_equal(card->counts[TUTTI_COUNTER_MOVER_BYTES], 0); /* nothing has moved */
+				assert_int_equal(card->counts[TUTTI_COUNTER_MOVER_BYTES], 0); /* nothing has been moved */
 				assert_int_equal(*(uint64_t *)(sms.shared[0] + 8192), 0);
 				assert_int_equal(*(uint64_t *)(sms.shared[1] + 8192), 0);
 			}
@@ -307,7 +307,7 @@ static void test_barriers(void **state)
 	}
 }
 
-/* A load of no bytes arrives nowhere: a barrier for which nothing is missing stays in its phase. */
+/* A load of no bytes does not touch its barrier: even one that waits for no more arrivals or bytes keeps its phase. */
 static void test_no_bytes(void **state)
 {
 	struct tutti_mover d = {.op = TUTTI_MOVE_LOAD, .flags = CALLED | TUTTI_MOVER_LINEAR, .global = 0x100000};
@@ -323,7 +323,7 @@ static void test_no_bytes(void **state)
 	}
 }
 
-/* Only what arrives in shared memory counts on a barrier, not what goes out of it or is copied elsewhere. */
+/* A barrier counts only bytes that are loaded into shared memory, not those that are stored from it or copied elsewhere. */
 static void test_counts_nothing(void **state)
 {
 	static const uint8_t ops[] = {TUTTI_MOVE_STORE, TUTTI_MOVE_COPY, TUTTI_MOVE_SCATTER, TUTTI_MOVE_FILL, TUTTI_MOVE_PREFETCH};
@@ -366,7 +366,7 @@ static void test_global_ends(void **state)
 			call((struct engines_call){.barrier = TUTTI_BARRIER_NONE});
 			card->counts[TUTTI_COUNTER_MOVER_BYTES] = 0;
 			e = run(&d, &s);
-			assert_int_equal(card->counts[TUTTI_COUNTER_MOVER_BYTES], 64); /* not those that are refused */
+			assert_int_equal(card->counts[TUTTI_COUNTER_MOVER_BYTES], 64); /* refused bytes do not count */
 			if (!over) {
 				assert_int_equal(e.word[0], called ? 0 : TUTTI_EVENT_MOVER | 0x1234u << 16);
 				continue;
@@ -519,7 +519,7 @@ static void test_turns(void **state)
 	}
 }
 
-/* A reset ends the descriptor that is being executed: nothing more of it is moved, and nobody is told. */
+/* A reset ends the descriptor that is being executed: the rest of it is not moved, and no event is put. */
 static void test_reset(void **state)
 {
 	const struct tutti_mover d = {.op = TUTTI_MOVE_FILL, .flags = TUTTI_MOVER_LINEAR | TUTTI_MOVER_EVENT,
@@ -529,7 +529,7 @@ static void test_reset(void **state)
 
 	memset(card->memory + 0x100000, 0, 1 << 20);
 	start(d, &s);
-	assert_true(mover_run(card)); /* a part of it */
+	assert_true(mover_run(card)); /* this fills only a part of it */
 	assert_int_equal(card->memory[0x100000], 0x11);
 	mover_reset(card);
 	assert_memory_equal(card->mover, &none, sizeof(none));
@@ -552,7 +552,7 @@ static void test_events_of_requests(void **state)
 	call((struct engines_call){.barrier = TUTTI_BARRIER_NONE});
 	e = run(&d, &s);
 	assert_int_equal(e.word[0], TUTTI_EVENT_MOVER | 77 << 16);
-	for (unsigned i = 1; i < 8; i++) /* there is no address to tell */
+	for (unsigned i = 1; i < 8; i++) /* there is no address to report */
 		assert_int_equal(e.word[i], 0);
 	d.flags &= ~TUTTI_MOVER_EVENT;
 	call((struct engines_call){.barrier = TUTTI_BARRIER_NONE});
@@ -575,7 +575,7 @@ int main(void)
 	    TEST("TMA-15, SYS-52: shared memory that ends amid a swizzled row", test_shared_ends_amid_row),
 	    TEST("TMA-25: where barriers may lie", test_barriers),
 	    TEST("TMA-22: loads of no bytes", test_no_bytes),
-	    TEST("TMA-22: what counts on no barrier", test_counts_nothing),
+	    TEST("TMA-22: moves that no barrier counts", test_counts_nothing),
 	    TEST("SYS-10: movers are reset", test_reset),
 	    TEST("TMA-28, SYS-52: up to the end of global memory", test_global_ends),
 	    TEST("TMA-28, SYS-52: rights of pages", test_rights),

@@ -259,7 +259,9 @@ static void test_elements_of_rows(void **state)
 		assert_int_equal(global[i / 4 * 64 + i % 4], 0x3f803fff + 0x3f804000 + (i << 17));
 }
 
-/* Rounding goes through a buffer, which holds less than many rows and runs: each element is rounded once all the same. */
+/*
+ * Elements are rounded in a buffer that many rows and runs do not fit into; each element must still be rounded exactly once.
+ */
 static void test_long_rounded(void **state)
 {
 	struct tutti_mover d = {.op = TUTTI_MOVE_COPY, .flags = CALLED | TUTTI_MOVER_LINEAR, .global = AT, .other = OTHER};
@@ -269,7 +271,7 @@ static void test_long_rounded(void **state)
 
 	for (d.bytes = 4096 - 4; d.bytes <= 3 * 4096 + 4; d.bytes += d.bytes % 4096 == 4 ? 4096 - 8 : 4) {
 		for (unsigned i = 0; i <= d.bytes / 4; i++)
-			from[i] = 0x3f801000 + 0x2000 * i; /* ties */
+			from[i] = 0x3f801000 + 0x2000 * i; /* halfway between two TF32 numbers */
 		memset(card->memory + OTHER, 0, d.bytes + 4);
 		assert_int_equal(run_call(&d, &s, 0).word[0], 0);
 		for (unsigned i = 0; i < d.bytes / 4; i++)
@@ -278,7 +280,7 @@ static void test_long_rounded(void **state)
 	}
 }
 
-/* A load for several CTAs of which none is named goes nowhere, and ends. */
+/* A multicast load whose mask names no CTA writes nothing, and ends. */
 static void test_for_nobody(void **state)
 {
 	const struct tutti_mover d = {.op = TUTTI_MOVE_LOAD, .flags = CALLED, .global = AT};
@@ -353,7 +355,10 @@ static void test_pages(void **state)
 	check_pages(5, AT + 20 * PAGE, -2 * (int64_t)PAGE);
 }
 
-/* Pages that have been refused, and such that have not, in any order: each access finds its own, whatever was before it. */
+/*
+ * Loads from mapped pages and from one that is not mapped, in any order: each must find its own page or be refused, whatever
+ * was loaded before.
+ */
 static void test_refused_between(void **state)
 {
 	const uint64_t first = AT + 20 * PAGE;

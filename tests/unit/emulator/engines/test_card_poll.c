@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* link: -Wl,-z,muldefs */
 /*
- * A turn of the engines: doorbells, messages, the timer and commands, at random against a model of what softcore.h says,
- * while the event ring has more or less room.
+ * A turn of the engines: they handle random doorbells, messages, timers and commands, while the event ring has more or
+ * less room. The results are compared with models of what softcore.h says.
  */
 #include "card_mover_rig.h"
 #include "emulator/base/clock.h"
@@ -12,10 +12,10 @@
 
 #define SLOTS 8u
 #define WORDS (TUTTI_MAX_QUEUES / 32)
-#define TOLD 0xa000u /* where the firmware wants the indices of doorbells */
+#define TOLD 0xa000u /* where the engines store the indices of doorbells */
 
-static unsigned head; /* of the event ring, as the firmware would count */
-static unsigned mode; /* of the SMs */
+static unsigned head; /* the next event that the firmware would take */
+static unsigned mode; /* the last one that the SMs were set to */
 
 void sm_array_mode(struct sm_array *array, unsigned now) { mode = now; }
 void sm_array_table(struct sm_array *array, struct tutti_sm_state *table) { }
@@ -29,11 +29,11 @@ static int setup_poll(void **state)
 	card->page->event_slots = SLOTS;
 	for (unsigned q = 0; q < TUTTI_MAX_QUEUES; q++)
 		card->doorbells[q].doorbell = TUTTI_DOORBELL_EMPTY;
-	assert_true(engines_room(card)); /* the ring is known from here on */
+	assert_true(engines_room(card)); /* the engines accept the event ring here, and start with an empty one */
 	return error;
 }
 
-/* Free the oldest event, which has to be this one. */
+/* Check that the oldest event is this one, and free it. */
 static void expect_event(uint32_t word0, uint32_t word1)
 {
 	struct tutti_event *slot = (struct tutti_event *)(card->local + EVENTS) + head++ % SLOTS;
@@ -50,7 +50,7 @@ static void expect_no_event(void)
 	assert_int_equal(card->engines.event_tail, head);
 }
 
-/* Events that nobody takes, until the ring has no more than @room slots left. Return: their number */
+/* Fill the ring with dummy events until at most @room slots are free. Return: the number of these events */
 static unsigned fill_ring(unsigned room)
 {
 	struct tutti_event *slots = (void *)(card->local + EVENTS);
@@ -74,7 +74,7 @@ static uint32_t any_bits(void)
 
 /* ---- doorbells ------------------------------------------------------------ */
 
-static uint32_t rung[WORDS], pending[WORDS]; /* doorbells that nobody has taken; what no event has said yet */
+static uint32_t rung[WORDS], pending[WORDS]; /* doorbells that are not taken yet; those that no event has reported yet */
 
 static void ring_some(void)
 {
@@ -89,7 +89,10 @@ static void ring_some(void)
 	}
 }
 
-/* Doorbells that are watched are emptied, and their indices told; all others stay as they are. Return: how many were. */
+/*
+ * Check that the enabled doorbells that were rung have been emptied and their indices stored if @told, and that all others
+ * are unchanged. Return: how many doorbells were emptied
+ */
 static unsigned expect_scanned(const uint64_t *before, bool told)
 {
 	const uint32_t *index = (const uint32_t *)(card->local + TOLD);
@@ -140,7 +143,7 @@ static void doorbells(void **state)
 	}
 }
 
-/* Indices are words: a place for them that is none gets nothing, and the event comes all the same. */
+/* Indices are 32-bit words: nothing is stored at an address for them that is not aligned, but the event still comes. */
 static void crooked_place(void **state)
 {
 	for (unsigned off = 1; off <= 4; off++) {
@@ -157,13 +160,13 @@ static void crooked_place(void **state)
 	}
 }
 
-/* There are as many masks as there are doorbells for. What the firmware keeps behind them in its page is no mask. */
+/* There are masks only for the doorbells that exist. What the firmware keeps after them in its page is not a mask. */
 static void behind_the_masks(void **state)
 {
 	uint32_t *words = (uint32_t *)card->page;
 
 	memset(words + sizeof(struct tutti_engines) / 4, 0xff, TUTTI_PAGE_SIZE - sizeof(struct tutti_engines));
-	card->doorbells[TUTTI_MAX_QUEUES].doorbell = 5; /* this page belongs to somebody else */
+	card->doorbells[TUTTI_MAX_QUEUES].doorbell = 5; /* the page after the last doorbell is not a doorbell */
 	assert_false(engines_poll(card, true));
 	assert_false(engines_visible(card));
 	assert_int_equal(card->doorbells[TUTTI_MAX_QUEUES].doorbell, 5);
@@ -172,7 +175,7 @@ static void behind_the_masks(void **state)
 
 /* ---- messages and the timer ----------------------------------------------- */
 
-/* A new tail is told once, whatever number it is, as soon as there is room for the event. */
+/* Each new tail is reported once, whatever its value is, as soon as there is room for the event. */
 static void messages(void **state)
 {
 	bool waits = false;
@@ -200,7 +203,10 @@ static void set_timer(uint64_t at)
 	card->page->timer_hi = (uint32_t)(at >> 32);
 }
 
-/* The timer fires at its time and not before, once, when somebody looks and there is room. Off it never does. */
+/*
+ * The timer fires once, not before its time, and only if it is checked and there is room for the event. When off, it never
+ * fires.
+ */
 static void timer(void **state)
 {
 	uint64_t now;
@@ -226,7 +232,7 @@ static void timer(void **state)
 	}
 }
 
-/* When the next look at the timer is worth it: never if it is off, or if there is no firmware any more. */
+/* The time when the timer will fire: never if it is off, or if the firmware no longer runs. */
 static void timer_time(void **state)
 {
 	set_timer(0x123456789aull);
@@ -238,7 +244,10 @@ static void timer_time(void **state)
 	assert_true(engines_timer(card) == ~0ull);
 }
 
-/* While the link is down nothing of this is seen, and nothing is lost; a boot is seen even then. */
+/*
+ * While the link is down, doorbells, messages and the timer are not seen, but none is lost; a boot request is seen even
+ * then.
+ */
 static void link_down(void **state)
 {
 	card->page->doorbell_enable[1] = 4;
@@ -275,7 +284,7 @@ struct record {
 	uint32_t op, words, tag;
 };
 
-/* Any command that fits into the @left words before the end of the ring; what ends there may be a NOP of any length. */
+/* Any command that fits into the @left words before the end of the ring. A NOP may have any length up to that. */
 static struct record any_record(uint32_t left, uint32_t tag)
 {
 	static const struct record kinds[] = {
@@ -306,7 +315,10 @@ static void write_record(const struct record *r, uint32_t at)
 	}
 }
 
-/* What the engines can take: a command that may put an event waits for room, and so do those after it. Return: words */
+/*
+ * What the engines must execute: a command that may put an event waits for room, and so do those after it. Return: the
+ * length of the executed commands in words
+ */
 static uint32_t model_run(const struct record *records, unsigned n, unsigned *done, unsigned room, uint32_t *written)
 {
 	uint32_t words = 0;
@@ -365,7 +377,7 @@ static void commands(void **state)
 	assert_true(n > 1000);
 }
 
-/* An empty ring of commands, whose first command reaches up to the last three words. */
+/* Set up a command ring and have a NOP executed that takes all of its words except the last three. */
 static uint32_t *nearly_full_ring(void)
 {
 	uint32_t *ring = (uint32_t *)(card->local + COMMANDS);
@@ -383,7 +395,10 @@ static uint32_t *nearly_full_ring(void)
 	return ring;
 }
 
-/* When the core starts, all words of the engine page are 0 but that which says that the timer is off, and nothing waits. */
+/*
+ * When the core starts, all words of the engine page are 0, except the one that says that the timer is off, and nothing is
+ * pending.
+ */
 static void at_the_start(void **state)
 {
 	static const struct tutti_engines start = { .timer_hi = TUTTI_TIMER_OFF };
@@ -400,7 +415,7 @@ static void at_the_start(void **state)
 	assert_memory_equal(&card->engines, &none, sizeof(none));
 }
 
-/* No command goes over the end of the ring, not even one that does nothing. */
+/* A command must not extend beyond the end of the ring, not even a NOP. */
 static void over_the_end(void **state)
 {
 	static const struct {
@@ -421,7 +436,7 @@ static void over_the_end(void **state)
 	}
 }
 
-/* The firmware brings the counters that the host reads up to date when it wants that, and when it interrupts the host. */
+/* The counters that the host reads are updated when the firmware asks for it, and when it interrupts the host. */
 static void counters(void **state)
 {
 	static const uint32_t orders[] = { TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, 0),
@@ -448,16 +463,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		POLL("PKT-01 SYS-12: doorbells at random, with more or less room for events", doorbells),
-		POLL("PKT-01: indices of doorbells at a place that is none", crooked_place),
+		POLL("PKT-01: a misaligned address for the indices of doorbells", crooked_place),
 		POLL("SYS-10: there are no masks behind the masks of doorbells", behind_the_masks),
-		POLL("SYS-12: each new tail of the host's ring is told once", messages),
+		POLL("SYS-12: each new tail of the host's ring is reported once", messages),
 		POLL("SYS-12: the timer fires once, at its time", timer),
 		POLL("SYS-12: the time for which the card may sleep", timer_time),
-		POLL("SYS-15: a link that is down hides all of it", link_down),
+		POLL("SYS-15: nothing is seen or lost while the link is down", link_down),
 		POLL("SYS-10: commands at random, with more or less room for events", commands),
 		POLL("SYS-10: the engines when the core starts", at_the_start),
-		POLL("SYS-13: when the firmware brings counters up to date", counters),
-		POLL("SYS-10: commands do not go over the end of their ring", over_the_end),
+		POLL("SYS-13: when the host's counters are updated", counters),
+		POLL("SYS-10: commands do not extend beyond the end of their ring", over_the_end),
 	};
 
 	return cmocka_run_group_tests_name("card: a turn of the engines", tests, NULL, NULL);

@@ -44,7 +44,7 @@ static void contexts_make_room(void **unused)
 	rig_destroy(card);
 }
 
-/* Each wave that is there has an information block of its own, on a multiple of 256, in the window that waves can read. */
+/* Each live wave has an information block of its own, at a multiple of 256 bytes in the window that waves can read. */
 static void blocks_of_waves(void **unused)
 {
 	enum { SMS = 128, WAVES = 32 * SMS };
@@ -87,7 +87,10 @@ static void blocks_of_waves(void **unused)
 	rig_destroy(card);
 }
 
-/* A context that is gone loses its memory when its last wave has ended; until then waves go on. */
+/*
+ * When a context is gone, the engine frees what it keeps for it, but not while one of its waves is running: the wave goes
+ * on.
+ */
 static void contexts_that_go(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 1);
@@ -104,7 +107,7 @@ static void contexts_that_go(void **unused)
 		rig_step(card);
 	data[0] = 1;
 	rig_until(card, 0, 1);
-	sm_array_invalidate(card->array, 1, DATA, 4096); /* only a part of it */
+	sm_array_invalidate(card->array, 1, DATA, 4096); /* only a part of the context has changed */
 	assert_non_null(harts[1]);
 	sm_array_invalidate(card->array, 1, 0, 0);
 	assert_null(harts[1]);

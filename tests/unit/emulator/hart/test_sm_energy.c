@@ -118,10 +118,10 @@ static void sms_differ(void **unused)
 	free(table);
 }
 
-/* Code that is changed counts as what it is now. */
+/* After code has been changed, the new instructions are counted in their own classes. */
 static void classes_of_changed_code(void **unused)
 {
-	/* four times addi t0, t0, 1, then ld t0, 0(a0), then sd t0, 0(a0), each before ret */
+	/* the kernel is four times one of these, and ret: addi t0, t0, 1; ld t0, 0(a0); sd t0, 0(a0) */
 	static const uint32_t four[] = { 0x00128293, 0x00053283, 0x00553023 };
 	static const enum tutti_class class[] = { TUTTI_CLASS_OTHER, TUTTI_CLASS_LOAD, TUTTI_CLASS_STORE };
 	struct tutti_card *card = energy_rig(TUTTI_CARD_DETERMINISTIC, 0, 1, 0);
@@ -138,7 +138,7 @@ static void classes_of_changed_code(void **unused)
 		rig_launch_one(card, &state, 0);
 		rig_until(card, 0, i + 1);
 		sm_array_table(card->array, &table);
-		for (unsigned k = 0; k < 3; k++) /* and the ecall at the end of each wave is OTHER */
+		for (unsigned k = 0; k < 3; k++) /* the ecall at the end of each wave is OTHER, too */
 			assert_int_equal(table.instructions[class[k]], (k <= i ? 4 : 0) + (k ? 0 : i + 1));
 	}
 	rig_destroy(card);

@@ -99,10 +99,10 @@ static void shared_memory_of_the_last_cta(void **state)
 	}
 }
 
-/* So it must not where the CTA after it has as much memory in another place. */
+/* The processor must not remember it either if the next CTA has as much shared memory, but on another SM. */
 static void shared_memory_of_the_last_cta_elsewhere(void **state)
 {
-	const uint64_t own = TUTTI_WAVE_SHARED; /* of the first CTA of SM 0 */
+	const uint64_t own = TUTTI_WAVE_SHARED; /* shared memory of the first CTA of SM 0 */
 
 	for (unsigned sm = 1; sm < 4; sm++) {
 		struct tutti_task_state look = rig_state(1, K_PEEK, 100, 1), load = rig_state(1, K_LOAD, 100, 1);
@@ -111,7 +111,7 @@ static void shared_memory_of_the_last_cta_elsewhere(void **state)
 		look.shared_bytes = load.shared_bytes = 2048;
 		look.shared_blocks = load.shared_blocks = 1;
 		data[61440 / 8] = DATA;
-		rig_launch_one(card, &look, 1); /* it uses its shared memory, on SM 0 */
+		rig_launch_one(card, &look, 1); /* this one uses its shared memory on SM 0 */
 		rig_until(card, 1, done + 1);
 		data[61440 / 8] = own;
 		sm_array_state(card->array, 0, 0, &load, NULL, NULL, 0);
@@ -220,7 +220,7 @@ int main(void)
 		TEST("a store into code faults", code_is_not_written),
 		TEST("shared memory is bounded to the CTA's", shared_memory_ends_with_the_own),
 		TEST("shared memory of the CTA before is not remembered", shared_memory_of_the_last_cta),
-		TEST("shared memory of the CTA before, elsewhere, is not remembered", shared_memory_of_the_last_cta_elsewhere),
+		TEST("the last CTA's shared memory is not remembered elsewhere", shared_memory_of_the_last_cta_elsewhere),
 		TEST("stack and shared memory are not executed", windows_are_not_code),
 		TEST("nothing is mapped around a stack", guard_around_the_stack),
 		TEST("nothing is mapped beside the windows", windows_end),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the windows of waves hold, to the byte, asked as the processor asks: shared memory of the own CTA and of others,
- * linear memory, stack, read-only memory, and the context's pages; and copies out of all of these.
+ * What waves find in their windows, to the byte, by the calls that the processor makes: shared memory of their own CTA and
+ * of others, linear memory, stack, read-only memory, and the context's pages. Copies out of all of these are tested, too.
  */
 #include "sm_cga_rig.h"
 
@@ -18,7 +18,7 @@ static struct hart *hart_of(const struct cta *cta)
 	return cta->hart;
 }
 
-/* A CGA of four on two SMs, whose waves all wait. */
+/* Start a CGA of four CTAs, with the number @id, on two SMs. All of its waves wait. */
 static int setup_numbered(uint32_t id)
 {
 	const uint32_t words[4] = {1 | id << 16, LMEM_SLOT, 2 | 1u << 24, 0x81};
@@ -46,7 +46,7 @@ static int setup_first(void **state)
 
 /* ---- shared memory of other CTAs ------------------------------------------ */
 
-/* What an access of @bytes of rank @from to @offset in the memory of @rank finds. */
+/* Check what rank @from finds when it accesses @bytes bytes at @offset in the shared memory of @rank. */
 static void expect_access(unsigned from, unsigned rank, uint64_t offset, unsigned bytes)
 {
 	struct hart *hart = hart_of(rank_cta[from]);
@@ -74,8 +74,8 @@ static void expect_access(unsigned from, unsigned rank, uint64_t offset, unsigne
 		assert_ptr_equal(p, cta_shared(card->array, rank_cta[rank]) + offset);
 		assert_false(cga->faulted);
 	}
-	assert_int_equal(card->wakes - wakes, cga->faulted); /* the card may sleep, and has to tell the firmware */
-	card->array->faulted_cgas = NULL; /* which it does not here */
+	assert_int_equal(card->wakes - wakes, cga->faulted); /* a card that sleeps must wake up to report the fault */
+	card->array->faulted_cgas = NULL; /* the card does not run here, so it does not report the fault */
 }
 
 static void segments(void **state)
@@ -93,7 +93,7 @@ static void segments(void **state)
 		assert_ptr_equal(rank_cta[rank]->hart, rank_cta[0]->hart);
 }
 
-/* The CTA that has exited is out of reach, and no other, whatever the number of the CGA is. */
+/* Only the CTAs that have exited cannot be reached any more, whatever the number of the CGA is. */
 static void exited_ranks(void **state)
 {
 	const struct cga *cga = rank_cta[0]->cga;
@@ -122,7 +122,7 @@ static void exited_ranks(void **state)
 	}
 }
 
-/* So is a rank that has no SM yet: for the SM that sends it does not exist, and movers find nothing of it. */
+/* A rank that has no SM yet cannot be reached either: for the accessing SM it does not exist, and movers do not find it. */
 static void absent_ranks(void **state)
 {
 	struct cga *cga = rank_cta[0]->cga;
@@ -145,7 +145,7 @@ static void absent_ranks(void **state)
 	}
 }
 
-/* Loads and stores of every size and alignment take their own bytes and leave those beside them alone. */
+/* Loads and stores of every size and alignment access exactly their own bytes, and leave the adjacent ones alone. */
 static void bytes_of_accesses(void **state)
 {
 	uint8_t *there = cta_shared(card->array, rank_cta[1]), want[32];
@@ -169,7 +169,7 @@ static void bytes_of_accesses(void **state)
 }
 
 /*
- * Adds 5 to the word at the parameter, and then 1 by LR/SC; waits for the other ranks.
+ * Adds 5 to the word whose address is the parameter, then 1 by LR/SC, and waits for the other ranks.
  *
  *	ld s1, 8(a0); li t0, 5; amoadd.w t1, t0, (s1); lr.w t2, (s1); addi t2, t2, 1; sc.w t3, t2, (s1)
  *	li a7, 32; ecall; ret
@@ -187,7 +187,7 @@ static void atomics(void **state)
 	uint8_t *there = cta_shared(card->array, rank_cta[1]), want[SEGMENT];
 	unsigned done = 0;
 
-	data[7] = 1; /* the waves of the setup end */
+	data[7] = 1; /* lets the waves of the setup end */
 	finish(0, 0, 9, 4);
 	for (unsigned size = 4; size <= 8; size += 4)
 		for (unsigned i = 0; i < sizeof(offsets) / sizeof(*offsets); i++) {
@@ -201,7 +201,7 @@ static void atomics(void **state)
 			memset(there, 0x5a, SEGMENT);
 			memcpy(there + offsets[i], &sum, size);
 			memcpy(want, there, SEGMENT);
-			sum = (sum & mask) + 2 * 6; /* of two ranks */
+			sum = (sum & mask) + 2 * 6; /* each of the two ranks adds 6 */
 			memcpy(want + offsets[i], &sum, size);
 			sm_array_invalidate(card->array, 1, CODE, 4096);
 			cga_state(1, 0xc00, 2, 2, 1);
@@ -213,7 +213,7 @@ static void atomics(void **state)
 		}
 }
 
-/* Shared memory is as large as was asked for, rounded up to 16 bytes. */
+/* A CTA's shared memory has the size that was asked for, rounded up to a multiple of 16 bytes. */
 static void sizes(void **state)
 {
 	static const uint32_t asked[] = {1, 15, 16, 17, 1984, 1985, 1999, 2000, 2001, 2048};
@@ -242,7 +242,9 @@ static void sizes(void **state)
 	}
 }
 
-/* A CTA of no CGA reaches itself as rank 0, up to its end, and nobody else; it has no linear memory. */
+/*
+ * A CTA outside of CGAs reaches its own shared memory as rank 0, up to its end, and no other CTA's. It has no linear memory.
+ */
 static void alone(void **state)
 {
 	const uint64_t stride = card->array->shared_stride;
@@ -287,7 +289,10 @@ static void alone(void **state)
 
 /* ---- linear memory --------------------------------------------------------- */
 
-/* One slot, to its last byte, for all of the CGA; that it was used is noted with the first access, for who clears it. */
+/*
+ * All CTAs of a CGA reach the same slot of linear memory, up to its last byte. An access marks the slot as used, so that a
+ * flush clears it.
+ */
 static void linear_memory(void **state)
 {
 	uint8_t *slot = card->array->lmem + LMEM_SLOT * LMEM_BYTES;
@@ -308,7 +313,7 @@ static void linear_memory(void **state)
 			}
 	for (unsigned i = 0; i < card->limits.lmem_slots; i++)
 		assert_int_equal(card->array->lmem_used[i], 0); /* the last access was refused */
-	for (unsigned i = 0; i < 10; i++) { /* there are eight */
+	for (unsigned i = 0; i < 10; i++) { /* there are eight slots */
 		uint8_t cause, *p;
 
 		rank_cta[0]->lmem = i;
@@ -320,7 +325,7 @@ static void linear_memory(void **state)
 
 /* ---- code -------------------------------------------------------------------- */
 
-/* Instructions are fetched from pages with that right and from the read-only memory, and from no other window. */
+/* Instructions can be fetched from executable pages and from the read-only memory, but from no other window. */
 static void code(void **state)
 {
 	const struct cta *cta = rank_cta[2];
@@ -341,10 +346,10 @@ static void code(void **state)
 	for (unsigned i = 0; i < sizeof(none) / sizeof(*none); i++)
 		if (hart_code(hart, none[i], &span))
 			fail_msg("%#llx", (unsigned long long)none[i]);
-	assert_false(cta->cga->faulted); /* a fetch is no access of another CTA's memory */
+	assert_false(cta->cga->faulted); /* a fetch does not count as an access to another CTA's memory */
 }
 
-/* Where another CTA's memory may not be executed, the cause is that of an address where nothing is. */
+/* A jump into the memory of other CTAs faults with the same cause as a jump to an unmapped address. */
 static void fetch_from_other_ctas(void **state)
 {
 	const uint64_t places[] = {DSMEM(0, 0), DSMEM(0, SEGMENT), TUTTI_WAVE_LMEM};
@@ -365,7 +370,7 @@ static void fetch_from_other_ctas(void **state)
 	}
 }
 
-/* A copy out of @va, where the hart has been before, is refused as well. */
+/* Check that a copy from @va, which the hart has accessed before, is refused as well. */
 static void expect_no_copy(uint64_t va)
 {
 	struct mmu_fault fault = {0};
@@ -377,7 +382,7 @@ static void expect_no_copy(uint64_t va)
 	assert_int_equal(got, 0x5a);
 }
 
-/* A page of code that may not be read is not read either when it has been fetched from before. */
+/* A page of code without the right to read cannot be read, even after instructions have been fetched from it. */
 static void code_without_reads(void **state)
 {
 	card->map[0].prot = TUTTI_PTE_X;
@@ -392,13 +397,13 @@ static void code_without_reads(void **state)
 }
 
 /*
- * Stores to the parameter, and loads it again.
+ * Stores to the address that is the parameter, and then loads from it.
  *
  *	ld s0, 8(a0); sd zero, 0(s0); ld t0, 0(s0); ret
  */
 static const uint32_t store_load_kernel[] = {0x00853403, 0x00043023, 0x00043283, 0x00008067};
 
-/* So it is with a page that may be written only. */
+/* A page that may only be written cannot be read, even after it has been written. */
 static void writes_without_reads(void **state)
 {
 	uint64_t *blind = rig_map(card, 1, 0x38000000, 4096, TUTTI_PTE_W);
@@ -419,10 +424,10 @@ static void writes_without_reads(void **state)
 
 /* ---- copies ------------------------------------------------------------------ */
 
-#define PIECES	 0x30000000ull /* pages of the context that lie side by side, but nowhere else */
+#define PIECES	 0x30000000ull /* pages that are adjacent in the context, but not in memory */
 #define NO_READS (PIECES + 3 * 4096)
 
-/* Where the byte at @va is; NULL and @cause if it may not be read. */
+/* Return: where the byte at @va is, or NULL if it may not be read; @cause is the cause then */
 static const uint8_t *byte_at(const struct cta *cta, uint64_t va, uint8_t *cause)
 {
 	const struct stack *stack = cta->live->stack;
@@ -445,7 +450,9 @@ static const uint8_t *byte_at(const struct cta *cta, uint64_t va, uint8_t *cause
 	return NULL;
 }
 
-/* Copy @bytes and compare: all of them, or those before the first one that may not be read, which the fault names. */
+/*
+ * Copy @bytes bytes. All of them must arrive, or those before the first one that may not be read, which the fault must name.
+ */
 static void expect_copy(const struct cta *cta, uint64_t va, unsigned bytes)
 {
 	uint8_t got[600], cause = 0;
@@ -506,10 +513,10 @@ int main(void)
 		WINDOWS("CGA-24: ranks that have no SM", absent_ranks),
 		WINDOWS("CGA-26: CTAs that have exited", exited_ranks),
 		{"CGA-26: CTAs of CGA 0 that have exited", exited_ranks, setup_first, teardown, NULL},
-		WINDOWS("CGA-24: bytes that loads and stores of it take", bytes_of_accesses),
+		WINDOWS("CGA-24: bytes that loads and stores of other CTAs' memory access", bytes_of_accesses),
 		WINDOWS("CGA-24: atomics of both sizes, up to the last word of another CTA's memory", atomics),
 		WINDOWS("SYS-52: sizes of shared memory", sizes),
-		WINDOWS("CGA-24: a CTA of no CGA is rank 0 of its own", alone),
+		WINDOWS("CGA-24: a CTA outside of CGAs reaches itself as rank 0", alone),
 		WINDOWS("CGA-28: linear memory, to the byte", linear_memory),
 		WINDOWS("SYS-52: windows from which instructions are fetched", code),
 		WINDOWS("SYS-52: fetches from the memory of other CTAs", fetch_from_other_ctas),

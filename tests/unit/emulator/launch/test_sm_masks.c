@@ -6,7 +6,7 @@
 #define MANY 144u
 #define WORDS ((MANY + 31) / 32)
 #define SLOT 31u /* the last one */
-#define TURNS 3u /* until states are acknowledged */
+#define TURNS 3u /* until SMs acknowledge a state */
 
 static int setup_many(void **unused)
 {
@@ -67,7 +67,7 @@ static unsigned segments(const uint16_t order[MANY], uint32_t *words, uint16_t *
 	return n;
 }
 
-/* Each of these CTAs is reported at the place of its SM in the order, and at no other. */
+/* The end of each CTA is reported at the position of its SM in the order, and at no other. */
 static void expect_places(const uint16_t order[MANY], const uint16_t *sm, unsigned ctas)
 {
 	for (unsigned p = 0; p < MANY; p++) {
@@ -181,7 +181,7 @@ static int setup_acknowledge(void **state)
 	return 0;
 }
 
-/* States of the slot that the events have acknowledged. */
+/* Return: how many states of the slot the events so far have acknowledged */
 static unsigned acknowledged(void)
 {
 	unsigned n = 0;
@@ -192,7 +192,10 @@ static unsigned acknowledged(void)
 	return n;
 }
 
-/* TSK-05: a state waits for an SM that is silent if it is for that SM, and for no other one; nor for one that is not there. */
+/*
+ * TSK-05: if an SM does not acknowledge states, only a state that was sent to this SM stays unacknowledged. A fault that
+ * names an SM which does not exist has no effect.
+ */
 static void silent(void **unused)
 {
 	for (unsigned round = 0; round < 400; round++) {
@@ -203,10 +206,10 @@ static void silent(void **unused)
 		unsigned sm, p;
 
 		random_order(order);
-		p = 32 * roll(WORDS) + 31 * roll(2); /* at an edge of a word, or anywhere */
+		p = 32 * roll(WORDS) + 31 * roll(2); /* the first or last bit of a word */
 		sm = !roll(8) ? MANY + roll(3) : order[p < MANY && roll(2) ? p : roll(MANY)];
 		for (unsigned w = 0; w < WORDS; w++)
-			mask[w] = roll(2) ? ~0u << roll(32) : roll(~0u) & roll(~0u); /* those behind the last one do not count */
+			mask[w] = roll(2) ? ~0u << roll(32) : roll(~0u) & roll(~0u); /* bits past the last SM are ignored */
 		for (p = 0; p < MANY; p++)
 			meant |= order[p] == sm && p / 32 < words && mask[p / 32] >> p % 32 & 1;
 		card->silent = 1ull + sm;
@@ -253,10 +256,12 @@ static void throttles(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		{"RES-01, CGA-19: launches of every kind, and their completions, name SMs by their place in the order", launches, setup_many, teardown, NULL},
+		{"RES-01, CGA-19: launches of every kind, and their completions, name SMs by their place in the order",
+		 launches, setup_many, teardown, NULL},
 		{"SYS-10: masks beyond the last SM, and the last word", beyond, setup_many, teardown, NULL},
 		{"TSK-05: states for some SMs", states, setup_many, teardown, NULL},
-		{"TSK-05, SYS-15: states for some SMs, one of which is silent", silent, setup_acknowledge, teardown, NULL},
+		{"TSK-05, SYS-15: a state waits for a silent SM only if it was sent to it", silent, setup_acknowledge,
+		 teardown, NULL},
 		{"TSK-07: throttle states of some SMs", throttles, setup_many, teardown, NULL},
 	};
 

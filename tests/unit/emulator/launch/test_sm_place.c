@@ -216,9 +216,9 @@ static void table_of_sm_states(void **unused)
 		sm_array_table(card->array, table);
 		assert_int_equal(table[1].cta_slots, 32 - n / 2);
 		assert_int_equal(table[1].barriers, sm->barriers);
-		assert_int_equal(table[1].shared_blocks, blocks[2]); /* free or not */
+		assert_int_equal(table[1].shared_blocks, blocks[2]); /* the total, whether free or not */
 		assert_int_equal(table[1].split, round & 1 ? waves % 4 : 0);
-		assert_int_equal(table[1].ctas, n); /* so many have started */
+		assert_int_equal(table[1].ctas, n); /* as many as have started */
 		assert_int_equal(table[1].waves, waves);
 		for (unsigned kind = 0; kind < 3; kind++) {
 			unsigned words = tutti_map_words(blocks[kind]), set = 0;

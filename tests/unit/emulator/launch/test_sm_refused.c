@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 /* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
-/* Accesses to shared memory of CGAs that SMs have refused (CGA-27): several CGAs' that wait until they can be told. */
+/*
+ * Accesses to the shared memory of CGAs that SMs have refused (CGA-27): the faults of several CGAs wait until there is room
+ * for their events.
+ */
 #include "lock_check.h"
 #include "sm_cga_rig.h"
 
 #define CGAS 5u
-#define SIZE 2u /* CTAs of each */
+#define SIZE 2u /* CTAs of each CGA */
 
-/* @offset of the shared memory of rank 1. */
+/* The address of @offset in the shared memory of rank 1. */
 static uint64_t of_neighbour(uint32_t offset)
 {
 	return TUTTI_WAVE_DSMEM + (1ull << 24) + offset;
@@ -18,7 +21,7 @@ static unsigned gpc_of(unsigned i)
 	return i % 2;
 }
 
-/* Each task, one CGA in two CTAs, reads behind the end of its neighbour's memory; nobody is told. */
+/* Start tasks, each a CGA of two CTAs, that read beyond the end of their neighbour's memory. Events have no room. */
 static void refuse(uint32_t offset)
 {
 	card->full = true;
@@ -33,7 +36,7 @@ static void refuse(uint32_t offset)
 	assert_int_equal(card->events, 0);
 }
 
-/* The fault of task @i, if it has come, otherwise NULL. It comes once at most, and before the CGA's completions. */
+/* Return: the fault event of task @i, or NULL if it has not come. It comes at most once, and before the CGA's completions */
 static const uint32_t *fault_of(unsigned i)
 {
 	const uint32_t *found = NULL;
@@ -67,7 +70,7 @@ static void forget_events(void)
 	memset(card->done, 0, sizeof(card->done));
 }
 
-/* Those of all tasks but the killed ones are told, whichever they are. */
+/* The faults of all tasks except the killed ones are reported, whichever tasks are killed. */
 static void some_are_killed(void **unused)
 {
 	for (unsigned killed = 0; killed < 1u << CGAS; killed++) {
@@ -91,7 +94,7 @@ static void some_are_killed(void **unused)
 	}
 }
 
-/* They are told one by one, as there is room, and none of them twice. */
+/* Faults are reported one by one, as soon as there is room, and none of them twice. */
 static void one_by_one(void **unused)
 {
 	for (unsigned round = 0; round < 3; round++) {
@@ -114,7 +117,7 @@ static void one_by_one(void **unused)
 	}
 }
 
-/* After a reset none of them comes. */
+/* After a reset, none of the faults is reported. */
 static void reset(void **unused)
 {
 	refuse(2008);
@@ -129,7 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE("CGA-27, TSK-12: refused accesses of tasks some of which are killed", some_are_killed),
-		CASE("CGA-27, SYS-10: refused accesses wait for room, and are told once", one_by_one),
+		CASE("CGA-27, SYS-10: refused accesses wait for room, and are reported once", one_by_one),
 		CASE("CGA-27, SYS-10: refused accesses before a reset", reset),
 	};
 

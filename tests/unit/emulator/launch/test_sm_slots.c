@@ -188,7 +188,7 @@ static void table_of_few(void **unused)
 	}
 }
 
-/* A card may have fewer task slots; the table has bits of those that there are. */
+/* A card may have fewer than 32 task slots; the table has bits only for those that exist. */
 static void table_of_fewer(void **unused)
 {
 	for (unsigned slots = 1; slots < 4; slots++) {

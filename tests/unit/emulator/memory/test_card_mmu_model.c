@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* link: -Wl,--wrap=pthread_rwlock_rdlock,--wrap=pthread_rwlock_wrlock,--wrap=pthread_rwlock_unlock */
 /*
- * The MMU against a plain reading of tutti/mmu.h: page tables at random, good ones and such with every defect, in memory of
- * the card and of the host, of which a part is registered.
+ * The MMU is compared with a simple model of tutti/mmu.h. The page tables are random, with and without defects of every
+ * kind. They refer to memory of the card and of the host, of which only a part is registered.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@
 #define MEMORY	     (16ull << 20)
 #define TABLES	     0x300000ull
 #define HOST_PAGES   12u
-#define HOST_FIRST   2u /* the first one that is registered, and how many are */
+#define HOST_FIRST   2u /* the first registered page, and how many there are */
 #define HOST_NUMBER  7u
 #define TABLE_NUMBER 10u
 #define FULL	     (TUTTI_PTE_V | TUTTI_PTE_R | TUTTI_PTE_W | TUTTI_PTE_U | TUTTI_PTE_A | TUTTI_PTE_D)
@@ -58,7 +58,7 @@ static uint32_t any(uint32_t n)
 
 /* ---- the lock ---------------------------------------------------------------- */
 
-static bool locked; /* by this thread, the only one */
+static bool locked; /* whether this thread, the only one, holds the lock */
 
 int __real_pthread_rwlock_rdlock(pthread_rwlock_t *lock);
 int __real_pthread_rwlock_wrlock(pthread_rwlock_t *lock);
@@ -116,7 +116,7 @@ static bool good_leaf(uint64_t pte, unsigned level)
 	return pte & TUTTI_PTE_U && pte & TUTTI_PTE_A && (!writable || (pte & TUTTI_PTE_R && pte & TUTTI_PTE_D));
 }
 
-/* What is at @va of the context whose root is @bus, for an access that needs the rights @needed. */
+/* What the MMU must find at @va, in the context whose root table is at @bus, for an access that needs the rights @needed. */
 static struct answer model(uint64_t bus, uint64_t va, uint64_t needed)
 {
 	uint64_t pte = 0, size;
@@ -160,7 +160,7 @@ static uint64_t any_bus(unsigned level)
 	uint64_t bus = any(4) ? places[any(8)] + any(2) * any(6) * PAGE :
 				TUTTI_BUS_HOST | (uint64_t)(host + any(HOST_PAGES) * PAGE);
 
-	if (!any(8)) /* leaves whose place is nearly a multiple of their size */
+	if (!any(8)) /* powers of two, some of them too small for the alignment of the leaf */
 		return 1ull << (12 + any(18));
 
 	return any(5) ? bus & ~((PAGE << 9 * level) - 1) : bus;
@@ -190,7 +190,7 @@ static uint64_t any_pointer(void)
 static const unsigned places[] = { 0, 1, 2, 3, 4, 5, 255, 510, 511 };
 #define PLACES (sizeof(places) / sizeof(*places))
 
-/* Tables that refer to each other in any way. Where leaves follow each other their memory often does, too. */
+/* Fill the tables at random. They may refer to each other in any way. Adjacent leaves often refer to adjacent memory. */
 static void make_tables(void)
 {
 	memset(table(0), 0, TABLE_NUMBER * PAGE);
@@ -242,7 +242,7 @@ static const struct {
 	{ TUTTI_ACCESS_ATOMIC, TUTTI_PTE_R | TUTTI_PTE_W },
 };
 
-/* Twice, since the second time it may be remembered. */
+/* Compare mmu_page() with the model, twice, since the second time the translation may be in the cache. */
 static struct answer expect_page(uint32_t asid, uint64_t va, unsigned k)
 {
 	struct answer want = model(TABLES + (asid - 1) * PAGE, va, accesses[k].rights);
@@ -263,7 +263,7 @@ static struct answer expect_page(uint32_t asid, uint64_t va, unsigned k)
 	return want;
 }
 
-/* The page at @va lies where that at @from does, @distance bytes further, with the same rights. */
+/* Whether the page at @va is @distance bytes after the page of @from in memory, and has the same rights. */
 static bool continues(uint64_t root, const struct answer *from, uint64_t va, int64_t distance)
 {
 	struct answer next = model(root, va, 0);
@@ -271,7 +271,7 @@ static bool continues(uint64_t root, const struct answer *from, uint64_t va, int
 	return next.page == from->page + distance && next.permissions == from->permissions && next.host == from->host;
 }
 
-/* All that follows in the same memory with the same rights, and no more. */
+/* The extent must cover all that follows contiguously in memory with the same rights, and no more. */
 static void expect_extent(uint32_t asid, uint64_t va, unsigned k, const struct answer *from)
 {
 	uint64_t root = TABLES + (asid - 1) * PAGE, first = va / PAGE * PAGE, extent = 0, n = PAGE;
@@ -283,7 +283,7 @@ static void expect_extent(uint32_t asid, uint64_t va, unsigned k, const struct a
 	assert_int_equal(extent, n - va % PAGE);
 }
 
-/* The same in both directions, within its block of 2 MiB. */
+/* The span must cover the same in both directions, but only within the 2 MiB block of @va. */
 static void expect_span(uint32_t asid, uint64_t va, unsigned k, const struct answer *from)
 {
 	uint64_t root = TABLES + (asid - 1) * PAGE, first = va / PAGE * PAGE, end = first + PAGE, at = first;
@@ -300,7 +300,7 @@ static void expect_span(uint32_t asid, uint64_t va, unsigned k, const struct ans
 	if (!from->host) {
 		assert_true(span.first == first);
 		assert_int_equal(span.bytes, end - first);
-	} else { /* what is not registered may hide what lies before */
+	} else { /* the span may be shorter if a part of its memory is not registered */
 		assert_in_range(span.first, first, at);
 		assert_in_range(span.first + span.bytes, at + PAGE, end);
 	}
@@ -330,7 +330,7 @@ static void translations(void **state)
 
 /* ---- contexts ------------------------------------------------------------------------ */
 
-/* Let pages of @bus be those of every address whose index at each level is @i: tables 0 to 3, the last of them full. */
+/* Map the first 2 MiB of addresses to the pages from @bus on, by tables 0 to 3; all entries of the last one are used. */
 static void map_block(uint64_t bus)
 {
 	memset(table(0), 0, 4 * PAGE);
@@ -351,7 +351,10 @@ static bool is_mapped(uint32_t asid)
 	return false;
 }
 
-/* A context has tables from when it gets them until they are taken from it, whatever else is at address 0 of the card. */
+/*
+ * A context has page tables from when it gets them until they are taken away. Without them, even a table at address 0 of
+ * the card is not used.
+ */
 static void contexts(void **state)
 {
 	static const uint32_t asids[] = { 1, 2, 128, TUTTI_MAX_CONTEXTS - 1 };
@@ -378,7 +381,10 @@ static void contexts(void **state)
 		assert_false(is_mapped(i));
 }
 
-/* Each change makes all older translations invalid, by a number that was not used before; what is no context does not. */
+/*
+ * Each change invalidates all older translations by a generation number that has not been used before. Invalid context
+ * numbers change nothing.
+ */
 static void generations(void **state)
 {
 	enum { COUNT = 60 };
@@ -404,7 +410,7 @@ static void generations(void **state)
 	}
 }
 
-/* Only the lower half of the addresses is used, whatever the tables say of the upper one. */
+/* Only the lower half of the address space can be accessed, whatever the tables contain for the upper half. */
 static void upper_half(void **state)
 {
 	const uint64_t last = TUTTI_VA_END - PAGE;
@@ -425,7 +431,7 @@ static void upper_half(void **state)
 	assert_null(mmu_page(card, 1, -PAGE, TUTTI_ACCESS_READ, &is_host, &fault));
 }
 
-/* What is remembered is that of one context, or of the bus, at one address, and only until the next change. */
+/* A cached translation is used only for its own context, or the bus, and its own address, and only until the next change. */
 static void remembered(void **state)
 {
 	static const uint32_t asids[] = { TUTTI_ASID_BUS, 1, 2, 3, 127, 128, 129, 130, 255 };
@@ -451,7 +457,10 @@ static void remembered(void **state)
 	}
 }
 
-/* There are more changes than numbers of them. Nothing that was remembered comes back, in any place of the cache. */
+/*
+ * Generation numbers repeat after many changes. Even then, old translations must not be found again in any entry of the
+ * cache.
+ */
 static void many_changes(void **state)
 {
 	static const unsigned changes[] = { 1, 1024, 2048, 4096, 8192 };
@@ -477,7 +486,10 @@ static void many_changes(void **state)
 	}
 }
 
-/* What is no range of addresses is not registered: of no bytes, wherever it begins, or around the end of all addresses. */
+/*
+ * Invalid ranges are not registered: those of no bytes, wherever they begin, and those that wrap around the end of all
+ * addresses.
+ */
 static void no_ranges(void **state)
 {
 	assert_int_equal(mmu_host_add(card, host + 5, 0), -EINVAL);
@@ -486,7 +498,7 @@ static void no_ranges(void **state)
 	assert_int_equal(mmu_host_add(card, (void *)(2 * PAGE), -PAGE), -EINVAL);
 }
 
-/* Injected faults hit accesses of contexts, one each, and name the address; accesses of the bus go on. */
+/* Each injected fault refuses one access of a context and names its address; bus accesses are not affected. */
 static void injected(void **state)
 {
 	struct mmu_fault fault = { 0, 0 };
@@ -510,7 +522,7 @@ static void injected(void **state)
 	}
 }
 
-/* Whoever adds, removes or looks up memory of the host takes the lock and gives it back, and errors do that, too. */
+/* All functions that add, remove or look up memory of the host release the lock that they take, also if they fail. */
 static void locks(void **state)
 {
 	struct mmu_fault fault;
@@ -524,7 +536,7 @@ static void locks(void **state)
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(mmu_host_add(card, host, PAGE), 0);
 		assert_false(locked);
-		mmu_host_remove(card, host + i % 2 * PAGE); /* which is not registered in every other round */
+		mmu_host_remove(card, host + i % 2 * PAGE); /* in every other round, no range begins there */
 		assert_false(locked);
 		for (uint64_t va = 0; va <= 2 * BLOCK; va += BLOCK) {
 			assert_int_equal(!!mmu_translate(card, 1, va, TUTTI_ACCESS_READ, &extent, &fault), !va);
@@ -535,11 +547,11 @@ static void locks(void **state)
 	}
 }
 
-/* ---- memory that somebody else finds --------------------------------------------------- */
+/* ---- host memory that a callback finds -------------------------------------------------- */
 
 static uint8_t single[4 * PAGE] __attribute__((aligned(4096))), together[4 * PAGE] __attribute__((aligned(4096)));
 
-/* Single pages lie elsewhere than several at once. */
+/* The callback that finds memory of the host: a single page is in another place than several pages at once. */
 static void *find_memory(void *context, uint64_t bus, uint64_t bytes)
 {
 	if (bus + bytes > sizeof(single))
@@ -547,7 +559,9 @@ static void *find_memory(void *context, uint64_t bus, uint64_t bytes)
 	return (bytes > PAGE ? together : single) + bus;
 }
 
-/* Then only the page that was asked for is known, all of it, from whichever byte on. */
+/*
+ * With such a callback, a translation holds only the page that was asked for, but all of it, whichever byte was asked for.
+ */
 static void pages_elsewhere(void **state)
 {
 	struct tutti_card_config config = { .mode = TUTTI_CARD_DETERMINISTIC, .topology = { 1 }, .gpcs = 1,
@@ -583,10 +597,10 @@ int main(void)
 		MMU("SYS-06, SYS-52: page tables at random, with and without defects", translations),
 		MMU("SYS-52: contexts with tables and without", contexts),
 		MMU("SYS-52: what makes translations invalid", generations),
-		MMU("SYS-06: the upper half of the addresses", upper_half),
-		MMU("SYS-52: translations that are remembered", remembered),
-		MMU("SYS-52: more changes than numbers of them", many_changes),
-		MMU("SYS-10: what is no range of the host's memory", no_ranges),
+		MMU("SYS-06: the upper half of the address space", upper_half),
+		MMU("SYS-52: cached translations", remembered),
+		MMU("SYS-52: more changes than generation numbers", many_changes),
+		MMU("SYS-10: invalid ranges of the host's memory", no_ranges),
 		MMU("SYS-10: the lock of the host's ranges", locks),
 		MMU("SYS-15: injected page faults", injected),
 		MMU("SYS-11: pages that lie elsewhere when several are asked for", pages_elsewhere),

@@ -29,7 +29,10 @@ static sigset_t blocked_at_clone;
 int __real_clone(int (*function)(void *), void *stack, int flags, void *data);
 int __wrap_clone(int (*function)(void *), void *stack, int flags, void *data);
 
-/* The second process makes the third one, on a stack that AddressSanitizer does not know. */
+/*
+ * Note which signals are blocked in our program. The second process calls this, too, on a stack that AddressSanitizer does
+ * not know.
+ */
 __attribute__((no_sanitize("address"))) int __wrap_clone(int (*function)(void *), void *stack, int flags, void *data)
 {
 	if (!(flags & CLONE_VFORK))
@@ -88,7 +91,10 @@ static void surroundings(void **state)
 	close(folder);
 }
 
-/* A handler would run in a process that shares the memory of this one. The C library keeps two signals for itself. */
+/*
+ * All signals are blocked while a compiler starts, since a handler would run in a new process that shares our memory. The C
+ * library reserves two signals, which it does not let us block.
+ */
 static void no_handlers(void **state)
 {
 	int folder = open(home, O_RDONLY | O_DIRECTORY);
@@ -152,7 +158,10 @@ static void gives_way(void **state)
 	close(folder);
 }
 
-/* So it is for code that is found: a program that waits for its translation does not wait longer than it must. */
+/*
+ * A translator lets its compiler give way only in the background; a program that waits for a translation gets it as soon as
+ * possible.
+ */
 static void gives_way_to_programs(void **state)
 {
 	static const uint32_t code[] = {0x00150513, 0x00000073};
@@ -179,7 +188,7 @@ static void gives_way_to_programs(void **state)
 	unsetenv("TUTTI_HOST_CC");
 }
 
-/* A compiler that could not be kept from reading and printing with our program's files is not run. */
+/* If the null device cannot be opened, no compiler is run, since it would use the standard files of our program. */
 static void no_null_device(void **state)
 {
 	int folder = open(home, O_RDONLY | O_DIRECTORY), copies[40], n = 0;
@@ -368,10 +377,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    {"SYS-51: what surrounds a compiler", surroundings, setup, teardown, NULL},
-	    {"SYS-51: no handlers of signals while a compiler starts", no_handlers, setup, teardown, NULL},
+	    {"SYS-51: no signal handlers run while a compiler starts", no_handlers, setup, teardown, NULL},
 	    {"SYS-51: a compiler of a program without standard files", of_a_daemon, setup, teardown, NULL},
 	    {"SYS-51: a compiler in the background gives way", gives_way, setup, teardown, NULL},
-	    {"SYS-51: whose compiler gives way", gives_way_to_programs, setup, teardown, NULL},
+	    {"SYS-51: compilers give way only in the background", gives_way_to_programs, setup, teardown, NULL},
 	    {"SYS-51: no compiler without a null device", no_null_device, setup, teardown, NULL},
 	    {"SYS-51: the usual names of compilers", usual_names, setup, teardown, NULL},
 	    {"SYS-51: a compiler that has been stopped, or is not found", stopped, setup, teardown, NULL},

@@ -168,7 +168,7 @@ static int count_object(struct dl_phdr_info *info, size_t bytes, void *n)
 	return 0;
 }
 
-/* How many libraries this process has. */
+/* How many libraries this process has loaded. */
 static unsigned loaded(void)
 {
 	unsigned n = 0;
@@ -212,7 +212,7 @@ static void what_it_was_made_from(void **state)
 		assert_false(opens(name, sizeof(code)));
 	}
 	assert_int_equal(open_files(), files);
-	assert_int_equal(loaded(), libraries); /* what was refused is not kept */
+	assert_int_equal(loaded(), libraries); /* libraries that were refused have been unloaded */
 }
 
 /* A program may have closed its standard input, so that files have its number, when they are sealed and when they are opened. */

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
 /* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
 /*
- * Engines and the timer without threads (SYS-12): the test plays the clock and the threads, so that each step of theirs has
- * one outcome. How many there are, what they give each other, when they leave, wait and stop long waves.
+ * Engines and the timer without threads (SYS-12): the test simulates the clock and the threads, so that each of their steps
+ * has only one possible outcome. The tests check how many engines there are, how these share CTAs, when they leave and wait,
+ * and when the timer stops long waves.
  */
 #include "lock_check.h"
 #include "sm_rig.h"
 
 #define SMS	4u
 #define CTAS	200u
-#define TICK	500000u /* ns between two looks at long waves */
-#define BLOCKED 100000u /* ns between two looks at what blocked waves wait for */
-#define LONG	40000u	/* ns after which the driving thread lets others help */
+#define TICK	500000u /* time between two looks for long waves, in ns */
+#define BLOCKED 100000u /* time between two looks at what blocked waves wait for, in ns */
+#define LONG	40000u	/* time after which the driving thread lets other engines help, in ns */
 #define LOOK_AT 32u	/* CTAs between two readings of the clock */
 #define MOST	16u	/* CTAs that an engine takes at once */
 #define HANDED	64u	/* CTAs that a worker hands over at once */
-#define YIELDS	64u	/* in a row, after which the driving thread leaves */
+#define YIELDS	64u	/* yields in a row after which the driving thread leaves */
 #define IDLE	40u	/* ticks without waves after which the timer sleeps */
 
 static struct tutti_card *card;
@@ -24,10 +25,10 @@ static uint64_t time_now;
 static unsigned created, fails_at, joined, wakes, interrupts;
 static void *started_with[80];
 static struct hart *interrupted[8];
-static long machine; /* its processors */
-static struct timespec until; /* of the newest wait with an end */
+static long machine; /* number of processors of the simulated machine */
+static struct timespec until; /* when the newest wait that has a timeout would end */
 static unsigned waits, endless_waits;
-static int (*on_wait)(void);  /* what happens during a wait; its outcome */
+static int (*on_wait)(void);  /* called during a wait, returns the result of the wait */
 
 static int play_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *data)
 {
@@ -64,7 +65,7 @@ static void play_wake(void)
 	wakes++;
 }
 
-static unsigned told_work, told_parked, told_timer; /* how often who waits for work, for parked engines, or the timer is told */
+static unsigned told_work, told_parked, told_timer; /* how often each condition variable was signalled */
 
 static int play_tell(const pthread_cond_t *condition)
 {
@@ -79,7 +80,7 @@ static void play_interrupt(struct hart *hart)
 	interrupted[interrupts++] = hart;
 }
 
-#include "emulator/base/wake.h" /* before its function has another name */
+#include "emulator/base/wake.h" /* before card_wake() is replaced */
 
 #define card_wake(card) play_wake()
 #define pthread_create(thread, attributes, start, data) play_create(thread, attributes, start, data)
@@ -115,7 +116,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* CTAs that only stand in lists. */
+/* CTAs that are only put into lists and never run. */
 static struct cta ctas[CTAS];
 
 static void fill(struct cta_list *list, unsigned first, unsigned end)
@@ -124,7 +125,7 @@ static void fill(struct cta_list *list, unsigned first, unsigned end)
 		cta_list_put(list, &ctas[i]);
 }
 
-/* The list has the CTAs from @first to before @end, in this order. Afterwards it is empty. */
+/* Check that the list has the CTAs from @first to @end - 1 in this order, and empty it. */
 static void expect_list(struct cta_list *list, unsigned first, unsigned end)
 {
 	assert_int_equal(list->count, end - first);
@@ -136,7 +137,7 @@ static void expect_list(struct cta_list *list, unsigned first, unsigned end)
 
 /* ---- threads ---- */
 
-/* A worker for each processor but the one of the driving thread, 63 at most, and one timer. */
+/* There is one timer, and a worker for each processor except that of the driving thread, but no more than 63 workers. */
 static void processors(void **state)
 {
 	static const struct {
@@ -156,12 +157,12 @@ static void processors(void **state)
 		}
 		teardown(state);
 		assert_int_equal(joined, created);
-		assert_int_equal(told_timer, 1); /* all are told that the card ends */
+		assert_int_equal(told_timer, 1); /* all threads are woken when the card is destroyed */
 		assert_int_equal(told_work, 1);
 	}
 }
 
-/* Without a timer there is no card. It does with the workers that could be started. */
+/* A card cannot be created if its timer cannot be started. If a worker cannot, the card uses those that were started. */
 static void no_threads(void **state)
 {
 	struct sm_array *other = NULL;
@@ -184,7 +185,10 @@ static void no_threads(void **state)
 
 /* ---- CTAs for all engines ---- */
 
-/* All that wait go to the end of the shared list; each engine takes its part of that, 16 at most, from its beginning. */
+/*
+ * All pending CTAs go to the end of the shared list. An engine takes an equal part of that list from its beginning, but no
+ * more than 16 CTAs.
+ */
 static void parts(void **state)
 {
 	for (unsigned row = 0; row < 5 * 120; row++) {
@@ -210,7 +214,7 @@ static void parts(void **state)
 	}
 }
 
-/* An engine begins what it has taken, then the driving thread what waits, then all what is shared. */
+/* An engine first starts CTAs that it has taken, then, on the driving thread only, pending CTAs, and then shared ones. */
 static void whose_turn(void **state)
 {
 	for (unsigned e = 0; e < 2; e++) {
@@ -231,8 +235,9 @@ static void whose_turn(void **state)
 }
 
 /*
- * The driving thread gives away what waits when it has worked for longer than 40 us, or a wave has used up a time slice. It
- * looks at the clock once in 32 CTAs, and keeps the last 32, unless they are whole CGAs.
+ * The driving thread shares its pending CTAs when a wave has used up a time slice. It also shares them when it has worked
+ * for longer than 40 us and more than 32 of them are left, or more than one if they stand for whole CGAs. It reads the clock
+ * only once in 32 CTAs.
  */
 static void helpers(void **state)
 {
@@ -263,7 +268,7 @@ static void helpers(void **state)
 		cta_list_init(&array->shared);
 		cta_list_init(&array->pending);
 	}
-	/* a slice is over */
+	/* a wave has used up its time slice */
 	fill(&array->pending, 0, 1);
 	engine->slice_over = true;
 	consider_sharing(engine);
@@ -284,7 +289,7 @@ static void leaves(void **state)
 
 		array->pausing = pausing;
 		array->deterministic = deterministic;
-		array->tick = ~0u + tick; /* it wraps round */
+		array->tick = ~0u + tick; /* the tick overflows to 0 */
 		engine->stop_tick = 1;
 		engine->run_end = 1000;
 		engine->executed = 999 + row / 32 % 3;
@@ -307,7 +312,10 @@ static void release_next(struct sm_array *of, struct cta *cta)
 	assert_ptr_equal(cta, &ctas[released++]);
 }
 
-/* A worker hands over CTAs that have ended, 64 at once or when a tick has passed; the driving thread releases its own. */
+/*
+ * A worker hands over CTAs that have ended when there are 64 of them or a tick has passed. The driving thread releases its
+ * own at once.
+ */
 static void ends(void **state)
 {
 	void (*kept)(struct sm_array *, struct cta *) = array->release;
@@ -324,13 +332,13 @@ static void ends(void **state)
 	assert_int_equal(array->handed_count, HANDED);
 	assert_int_equal(wakes, 1);
 	array->tick++;
-	for (unsigned n = 1; n <= 2; n++) /* only the first one of a tick */
+	for (unsigned n = 1; n <= 2; n++) /* only the first one of a tick is handed over at once */
 		engine_ended(&array->engine[2], &ctas[HANDED + n]);
 	assert_int_equal(array->handed_count, HANDED + 1);
 	assert_int_equal(wakes, 2);
 	hand_over(&array->engine[2]);
 	assert_int_equal(array->handed_count, HANDED + 2);
-	hand_over(&array->engine[3]); /* it has none */
+	hand_over(&array->engine[3]); /* this engine has none */
 	assert_int_equal(array->handed_count, HANDED + 2);
 	assert_int_equal(released, 1);
 	sm_array_collect(array);
@@ -341,7 +349,7 @@ static void ends(void **state)
 	array->release = kept;
 }
 
-/* So it is with CTAs that have faulted, which are told in the order of their engines. */
+/* A worker hands over each CTA that has faulted at once. These CTAs are collected in the order of their engines. */
 static void faults(void **state)
 {
 	engine_faulted(&array->engine[0], &ctas[0]);
@@ -360,7 +368,7 @@ static void faults(void **state)
 
 /* ---- the timer ---- */
 
-/* A wave is stopped that has run since the look before, and no other one. */
+/* The timer stops those waves, and only those, that have been running since its previous look. */
 static void long_waves(void **state)
 {
 	struct hart *harts = calloc(4, sizeof(*harts));
@@ -381,7 +389,7 @@ static void long_waves(void **state)
 			if (rest % 3 == 1)
 				assert_ptr_equal(interrupted[want++], &harts[e]);
 		assert_int_equal(interrupts, want);
-		for (unsigned e = 0; e < 4; e++) { /* the next look sees what it does not know */
+		for (unsigned e = 0; e < 4; e++) { /* a run that has begun and ended since the last look is noticed */
 			struct engine *engine = &array->engine[e];
 
 			assert_int_equal(engine->seen_runs, engine->runs);
@@ -395,14 +403,17 @@ static void long_waves(void **state)
 	free(harts);
 }
 
-static unsigned woken; /* without need */
+static unsigned woken; /* how often a wait still ends too early */
 
 static int wakes_early(void)
 {
 	return woken ? (woken--, 0) : ETIMEDOUT;
 }
 
-/* A tick takes its time, however often the thread is woken before; a blocked wave is looked at again after its own. */
+/*
+ * A tick lasts for its whole time, however often the thread is woken before. A parked engine looks at its blocked waves
+ * again after 100 us. If it has none, it sleeps until it is woken.
+ */
 static void ticks(void **state)
 {
 	struct wave wave;
@@ -442,9 +453,12 @@ static void ticks(void **state)
 	assert_int_equal(told_timer, 1);
 }
 
-static unsigned active_until; /* tick */
+static unsigned active_until; /* the tick at which waves stop running */
 
-/* Waves run until some tick. The timer falls asleep later, is woken in vain, woken by a wave, and ends at the next sleep. */
+/*
+ * Waves run until the tick @active_until, and the timer falls asleep 40 ticks later. It is woken without a reason and sleeps
+ * again, is then woken by a wave, and is told to end before it sleeps for a third time.
+ */
 static int life_of_timer(void)
 {
 	static const unsigned from_last_to_sleep = IDLE + 3;
@@ -475,7 +489,7 @@ static void sleeps(void **state)
 		assert_int_equal(array->timer_asleep, 0);
 		assert_int_equal(endless_waits, 2);
 		assert_in_range(array->tick, 3 * n + IDLE + 1, 8 * n + IDLE + 8);
-		pthread_mutex_lock(&array->timer_lock); /* the timer does not keep it */
+		pthread_mutex_lock(&array->timer_lock); /* fails if the timer has kept the lock */
 		pthread_mutex_unlock(&array->timer_lock);
 	}
 	array->quit = false;

@@ -63,9 +63,9 @@ static void injected_between_waves(void **unused)
 }
 
 #define CTAS 60u
-#define AFTER 16u /* CTAs that start before a wave that has given way goes on */
+#define AFTER 16u /* CTAs that start before a wave that has yielded goes on */
 
-/* In which order CTAs end, of which each gives way as often as @yields says: @place gets the number of each. */
+/* Compute in which order CTAs end if CTA i yields @yields[i] times: @place[i] is how many CTAs end before it. */
 static void order_of(const uint64_t yields[CTAS], uint64_t place[CTAS])
 {
 	unsigned left[CTAS], waiting[CTAS * 4], first = 0, last = 0, next = 0, started = 0, ended = 0;
@@ -86,7 +86,10 @@ static void order_of(const uint64_t yields[CTAS], uint64_t place[CTAS])
 	}
 }
 
-/* SYS-12: a wave that gives way goes on when 16 more CTAs have started, or there are no more; none is passed over. */
+/*
+ * SYS-12: when 16 more CTAs have started, or all have, the wave that has waited longest since it yielded goes on. No wave is
+ * passed over.
+ */
 static void those_that_give_way(void **unused)
 {
 	/*

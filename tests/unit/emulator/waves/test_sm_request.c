@@ -114,7 +114,7 @@ static void taken_by_workers(void)
 		usleep(100);
 }
 
-/* A wave on each SM, none of them on the thread of the test, has asked for something. */
+/* Let a wave on each SM send a request. The waves run on workers, none of them on the thread of the test. */
 static void ask_on_workers(unsigned slot)
 {
 	struct tutti_task_state state = rig_state(1, C_ASK, 40, 1);
@@ -125,14 +125,14 @@ static void ask_on_workers(unsigned slot)
 	until_requests(SMS);
 }
 
-/* Answer these requests with @value. */
+/* Answer the requests of ask_on_workers() with @value. */
 static void answer_all(uint64_t value)
 {
 	for (unsigned i = card->events - SMS; i < card->events; i++)
 		sm_array_reply(card->array, card->event[i].word[1] & 0xffff, card->event[i].word[1] >> 16, value);
 }
 
-/* Replies come while all engines pause, because others are killed: the wave's engine must not sleep on afterwards. */
+/* Replies come while all engines pause, as they do for a kill. Afterwards the engines of the waves must not stay asleep. */
 static void replies_in_a_pause(void **unused)
 {
 	ask_on_workers(3);
@@ -145,7 +145,7 @@ static void replies_in_a_pause(void **unused)
 	rig_until(card, 3, SMS);
 }
 
-/* Answers that waves on workers have not taken yet are gone after a reset, and do no harm to the waves that follow. */
+/* A reset drops the answers that waves on workers have not taken yet. Waves that start later do not get them. */
 static void replies_before_reset(void **unused)
 {
 	for (unsigned round = 1; round <= 3; round++) {
@@ -268,7 +268,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_THREADS("TSK-11: requests and replies of killed waves go nowhere", request_of_a_killed_wave),
 	CASE_THREADS("TSK-11, REL-10: replies that come while engines pause", replies_in_a_pause),
 	CASE("TSK-10, TSK-15: CTAs of queue tasks are told their items", work_items),
-	CASE_THREADS("SYS-10, TSK-11: a reset between answers and waves on workers", replies_before_reset),
+	CASE_THREADS("SYS-10, TSK-11: a reset before waves on workers take their answers", replies_before_reset),
 	CASE("SYS-10: a reset between a request's answer and its wave", answered_before_reset),
 	CASE("TSK-07: throttle state: a few SMs share the shared memory, if they are empty", throttle),
 	CASE("RES-07: a CTA launched wave by wave", split),

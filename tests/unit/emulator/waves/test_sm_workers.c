@@ -28,7 +28,7 @@ static int setup(void **state)
 	return setup_workers(3);
 }
 
-/* As on a machine of two processors. */
+/* One worker, as on a machine with two processors. */
 static int setup_one(void **state)
 {
 	return setup_workers(1);

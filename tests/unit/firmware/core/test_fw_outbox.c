@@ -11,7 +11,7 @@
 #define DEFERRED 16u /* replies that wait for the commands of their request */
 
 static struct tutti_message expected[100000]; /* messages that were accepted, in order */
-static uint32_t accepted, first;              /* of these, and the host's index of the first one */
+static uint32_t accepted, first;              /* how many of them there are, and the ring index of the first one */
 static uint32_t slots, interrupts;
 static bool silent; /* the host has not been interrupted for the newest message in its ring */
 

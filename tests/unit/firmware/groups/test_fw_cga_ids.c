@@ -296,7 +296,7 @@ static void lives(void **unused)
 	assert_true(late > 200);
 }
 
-/* On a card with as many GPCs as possible the last one has identities of its own, and none of another one. */
+/* On a card with the maximum number of GPCs, even the last one has identities of its own and gets none of another GPC. */
 static void most_gpcs(void **unused)
 {
 	unsigned sms[TUTTI_MAX_GPCS], i;

@@ -258,7 +258,7 @@ static void settled_lakes(void **unused)
 	assert_true(led > 100);
 }
 
-/* Two GPCs of 16 and 18 SMs on a card of @sms, with five free slots on each SM. Return: a shape of 8 CTAs an SM */
+/* Set up a card of @sms SMs with GPCs of 16 and 18, and five free slots on each SM. Return: a shape of 8 CTAs per SM */
 static struct shape *two_gpcs(unsigned sms)
 {
 	static const uint16_t gpcs[] = { 16, 18 };

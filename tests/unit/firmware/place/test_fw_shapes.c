@@ -459,8 +459,8 @@ static void plain_grids(void **unused)
 }
 
 /*
- * If no SM would have a free slot for the shape even on a card without other shapes, nobody looks at what these leave. But
- * while the rows of GPCs lead, only they know whether that is so.
+ * If no SM would have a free slot for the shape even on a card without other shapes, the firmware does not look for slots
+ * that the other shapes leave. But while the rows of GPCs lead, only the rows know whether that is so.
  */
 static void full_cards(void **unused)
 {

@@ -28,7 +28,7 @@ static void pass_time(unsigned us)
 	take();
 }
 
-/* The same, with an event of the timer after each microsecond. */
+/* Let @us microseconds pass, with an event of the timer after each of them. */
 static void pass_slowly(unsigned us)
 {
 	while (us--)
@@ -491,7 +491,7 @@ static void rare_looks_are_kept(void **unused)
 	}
 }
 
-/* The hardware's timer alone wakes the queues: no event comes but those for which it was set. */
+/* The hardware's timer alone wakes the queues: there are no timer events other than those for which it was set. */
 static void woken_by_the_timer(void **unused)
 {
 	union tutti_packet first = barrier(true, 1), second = barrier(true, 2);

@@ -118,8 +118,8 @@ static void next_packet_need_not_wait(void **unused)
 }
 
 /*
- * Queue 0 launches a packet of @kernels kernels from reference 0, which queue 1 shares and stores anew as a kernel of three
- * CTAs. @patched: as packet_of() says
+ * Queue 0 launches a packet of @kernels kernels from reference 0. Queue 1 shares this reference and then gets a packet that
+ * stores a kernel of three CTAs in it. @patched: see packet_of()
  */
 static void store_behind(unsigned kernels, bool patched)
 {

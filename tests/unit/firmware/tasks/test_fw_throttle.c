@@ -371,7 +371,7 @@ static void groups_on_their_sms(void **unused)
 	assert_int_equal(running[slot_of(1, 0)].on[2] + running[slot_of(1, 0)].on[3], 2);
 }
 
-/* An event without a switch, which only a faulty card would send, changes nothing. */
+/* A THROTTLE event without a THROTTLE command before it, which only a faulty card would send, changes nothing. */
 static void unasked_for(void **unused)
 {
 	open_card(8);

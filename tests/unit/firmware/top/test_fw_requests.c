@@ -112,7 +112,7 @@ static void kernels_are_looked_up_again(void **unused)
 		assert_int_equal(misses_after(0, 0), 3);
 		launch_kept[3].next = 1;
 		assert_int_equal(ask(types[i], ASID, KERNEL_AT + 4 * 64, 1), 0);
-		assert_int_equal(launch_kept[3].next, 0); /* what was decoded from it is not used any more, either */
+		assert_int_equal(launch_kept[3].next, 0); /* what was decoded before is not used any more, either */
 		assert_int_equal(misses_after(0, 0), 3);
 		assert_int_equal(misses_after(0, 4), 4);
 		assert_int_equal(ask(types[i], ASID, 0, 0), 0);

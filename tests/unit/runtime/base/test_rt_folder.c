@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of a program that has the library in itself, which is where firmware and plug-in are looked for (SYS-59). */
+/* The folder of a program that contains the library: firmware and plug-in are looked for there (SYS-59). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "base/folder.h"
 
-/* It is the same wherever the program was started from, and has no slash at its end. */
+/* The folder does not depend on the working directory and does not end with a slash. */
 static void own(void **state)
 {
 	char program[PATH_MAX], folder[PATH_MAX], start[PATH_MAX], whole[2 * PATH_MAX];

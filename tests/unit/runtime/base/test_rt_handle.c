@@ -134,7 +134,7 @@ static void calls(void **state)
 	assert_true(handle_end(&thing->handle)); /* which does not wait for the calls of this thread */
 	assert_false(call_begin(&refused, &thing->handle));
 	call_end(&refused);
-	assert_true(call_nested(&thing->handle) && call_nested(&owner)); /* the call around it goes on */
+	assert_true(call_nested(&thing->handle) && call_nested(&owner)); /* the outer call goes on */
 	assert_true(call_begin_owner(&of_owner, &thing->handle));
 	assert_int_equal(calls_of(&owner), 2);
 	assert_int_equal(calls_of(&thing->handle), 1);
@@ -152,7 +152,7 @@ static void calls(void **state)
 	free_thing(thing);
 }
 
-/* Objects can be made and freed on both sides of a fork, whoever goes on first. */
+/* After fork(), both parent and child can create and free objects, whichever runs first. */
 static void after_a_fork(void **state)
 {
 	int status = 1;

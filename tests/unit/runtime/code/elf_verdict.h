@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: What is said of the code object made by hand, good or with one defect; includers have cmocka */
+/** DOC: Checks that the code object made by hand is accepted or refused; cmocka.h must be included before */
 #ifndef ELF_VERDICT_H
 #define ELF_VERDICT_H
 
@@ -8,7 +8,10 @@
 
 #include "code/elf_object.h"
 
-/* In a block of its own size, so that a sanitizer sees the first byte too many. */
+/*
+ * Opens a copy of the object in a block of exactly its size, so that a sanitizer sees any access behind its end. Return:
+ * the error of elf_open_with(), or 0
+ */
 __attribute__((unused)) static int check(const char **message)
 {
 	struct elf_object elf;
@@ -31,7 +34,7 @@ __attribute__((unused)) static int check(const char **message)
 		}
 		elf_close(&elf);
 	}
-	/* Who does not load it refuses the same, but for what is undefined. */
+	/* elf_open(), which does not load the object, makes the same checks, except that it allows undefined symbols. */
 	unlinked = elf_open(&elf, copy, bytes, TUTTI_CONTRACT_VERSION, &ignored);
 	assert_true(error ? unlinked == 0 || unlinked == -ENOEXEC : unlinked == 0);
 	elf_close(&elf);
@@ -50,7 +53,7 @@ __attribute__((unused)) static int check(const char **message)
 			fail_msg("%s: said '%s'", #statement, m);                                            \
 	} while (0)
 
-static struct elf_object elf __attribute__((unused)); /* what is known of the object that was good last */
+static struct elf_object elf __attribute__((unused)); /* what was found in the object that was opened last */
 
 __attribute__((unused)) static void assert_good(void)
 {
@@ -71,7 +74,7 @@ __attribute__((unused)) static void assert_bad(const char *text)
 	assert_string_equal(message, text);
 }
 
-/* The good object after a change that it stands. */
+/* The good object is still accepted after this change. */
 #define GOOD(change)                                                                                                   \
 	do {                                                                                                           \
 		good();                                                                                                \
@@ -79,7 +82,7 @@ __attribute__((unused)) static void assert_bad(const char *text)
 		assert_good();                                                                                         \
 	} while (0)
 
-/* The good object after a change for which it is refused with this text. */
+/* The good object is refused with this text after this change. */
 #define BAD(change, text)                                                                                              \
 	do {                                                                                                           \
 		good();                                                                                                \

@@ -85,7 +85,7 @@ KERNEL void no_argument(void)
 	__asm__ volatile("" : : "r"(&local) : "memory");
 }
 
-/* Names of types that stand for each other, number 16 for what is 16 names away from the pointer. */
+/* A chain of typedefs: name15 is the sixteenth name of the pointer type, and name16 is one more. */
 typedef const struct arguments *name0;
 typedef name0 name1;
 typedef name1 name2;
@@ -227,7 +227,7 @@ static void other_parameters(void **state)
 	assert_int_equal(n, 0);
 }
 
-/* What is nested is followed 16 levels deep, and no deeper, since a file may nest things without end. */
+/* Nested types are followed 16 levels deep and no deeper, since a damaged file may nest them without end. */
 static void deeply_nested(void **state)
 {
 	assert_int_equal(ask("of_sixteen_names"), 0);

@@ -2,8 +2,9 @@
 /* link: -Wl,--no-as-needed -ldw */
 /* link: -Wl,--wrap=dlopen,--wrap=dlsym */
 /*
- * Without libdw, or with one that lacks a function, nothing is known of arguments and lines, and nothing else goes wrong
- * (SYS-58). The program itself is linked with libdw, so that its functions would be found in another place.
+ * Without libdw, or with a libdw that lacks a function, arguments and lines are unknown, and nothing else goes wrong
+ * (SYS-58). This program itself is linked with libdw, so that dlsym() would find its functions even without a library
+ * from dlopen(): code that ignored the failure of dlopen() would be noticed.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,7 +21,7 @@
 #include "code/debug.h"
 
 static bool no_library;
-static unsigned asked, lacks; /* the how many-th function does not exist; 0: all do */
+static unsigned asked, lacks; /* number of calls of dlsym(), and which of them fails; 0: none */
 
 void *__real_dlopen(const char *path, int flags);
 void *__wrap_dlopen(const char *path, int flags);
@@ -42,7 +43,7 @@ static int visit(const struct tutti_argument *argument, void *context)
 	return 0;
 }
 
-/* The library is looked for once in a process, so that each case has its own. Return: what its status says. */
+/* The library is opened only once per process, so each case runs in a child process. Return: its exit status. */
 static int in_a_process(void)
 {
 	struct debug_file file = {.data = (void *)"no code", .bytes = 7};
@@ -65,14 +66,14 @@ static void not_there(void **state)
 	no_library = true;
 	assert_int_equal(in_a_process(), ENOTSUP);
 	no_library = false;
-	assert_int_equal(in_a_process(), ENODATA); /* of which this is no file */
+	assert_int_equal(in_a_process(), ENODATA); /* libdw is there, but this is not an ELF file */
 }
 
 static void not_complete(void **state)
 {
 	for (lacks = 1; in_a_process() == ENOTSUP; lacks++)
 		;
-	assert_in_range(lacks - 1, 10, 30); /* functions that are needed */
+	assert_in_range(lacks - 1, 10, 30); /* the number of functions that are needed */
 	assert_int_equal(in_a_process(), ENODATA);
 }
 
@@ -80,5 +81,5 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(not_there), cmocka_unit_test(not_complete)};
 
-	return cmocka_run_group_tests_name("SYS-58 without debug information", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("SYS-58 debug information without libdw", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a code object is just good enough, and what is wrong one step further: sizes, neighbours and ends of all that a
- * file may name (SYS-07, REL-01).
+ * Limits of the headers, segments and notes of a code object: what is just accepted, and what is refused one step further
+ * (SYS-07, REL-01).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,13 +12,13 @@
 
 #include "code/elf_verdict.h"
 
-/* The object without relocations, so that nothing needs its data. */
+/* Removes the relocations, so that nothing refers to the data segment. */
 static void no_relocations(void)
 {
 	o.s[3].sh_type = SHT_NULL;
 }
 
-/* Data of so many bytes at another address, with what refers to them. */
+/* Gives the data segment this address and size, and adapts the symbol and the relocations that refer to it. */
 static void move_data(uint64_t address, uint64_t size)
 {
 	o.p[2].p_vaddr = address;
@@ -39,7 +39,7 @@ static void header(void **state)
 	BAD((memset(&o, 0, sizeof(o)), bytes = sizeof(o)), "not an ELF file");
 }
 
-/* A file without data, whose program or section headers end with it. */
+/* Makes a file without data that ends with these program or section headers. */
 static void at_the_end(const void *headers, size_t size)
 {
 	o.p[1].p_filesz = 100;
@@ -64,7 +64,7 @@ static void headers_at_the_end(void **state)
 	assert_bad("section headers are not inside the file");
 }
 
-/* The image is as large as its last page tells, in whatever order the file names its parts. */
+/* The image ends with the last page of any segment, whatever the order of the segments in the file. */
 static void size_of_the_image(void **state)
 {
 	static const struct {
@@ -102,7 +102,7 @@ static void size_of_the_image(void **state)
 	BAD(move_data(ELF_IMAGE_MAX, 64), "the image is too large");
 }
 
-/* Segments may be next to each other, but no page belongs to two, whichever is named first. */
+/* Segments may be adjacent but must not share a page, whichever of them comes first in the file. */
 static void neighbours(void **state)
 {
 	static const char text[] = "segments overlap or share a page";
@@ -123,7 +123,7 @@ static void neighbours(void **state)
 	BAD((o.p[1].p_memsz = 8193, move_data(0x12000, 64)), text);
 }
 
-/* An empty segment takes part in nothing. As many others as there is room for are taken. */
+/* Segments without memory are ignored; of the others, up to ELF_SEGMENTS_MAX are accepted. */
 static void number_of_segments(void **state)
 {
 	Elf64_Phdr *p = (Elf64_Phdr *)o.code;
@@ -151,7 +151,7 @@ static void number_of_segments(void **state)
 
 /* ---- notes ---- */
 
-static uint8_t *const notes = (uint8_t *)o.code; /* which is zero, and room for a page of them */
+static uint8_t *const notes = (uint8_t *)o.code; /* good() zeroes this page, which has room for notes */
 static unsigned seed;
 
 static unsigned draw(unsigned n)
@@ -159,7 +159,10 @@ static unsigned draw(unsigned n)
 	return (unsigned)rand_r(&seed) % n;
 }
 
-/* Adds a note at @at, with names and contents of any length, some of them ours. Return: where the next one begins. */
+/*
+ * Adds a note at @at: a valid TUTTI note if @ours, otherwise one with a random name, type and length. Return: where the next
+ * note begins
+ */
 static size_t add_note(size_t at, bool ours)
 {
 	static const char *const owners[] = {"", "GNU", "TUTTI", "TUTTJ", "TUTTI+", "Linux kernel"};
@@ -169,7 +172,7 @@ static size_t add_note(size_t at, bool ours)
 	if (ours)
 		n = (Elf64_Nhdr){6, sizeof(struct tutti_code_note) + draw(2) * draw(7), TUTTI_CODE_NOTE_TYPE};
 	else if (!*owner || !draw(4))
-		n.n_namesz -= !!n.n_namesz; /* without the end of the text */
+		n.n_namesz -= !!n.n_namesz; /* without the terminating zero */
 	memcpy(notes + at, &n, sizeof(n));
 	memcpy(notes + at + sizeof(n), owner, n.n_namesz);
 	at += sizeof(n) + (n.n_namesz + 3) / 4 * 4;
@@ -178,7 +181,7 @@ static size_t add_note(size_t at, bool ours)
 	return at + (n.n_descsz + 3) / 4 * 4;
 }
 
-/* What the specification of ELF says of these bytes: "" if a good note is among them, else what is wrong. */
+/* What the ELF specification says about this many bytes of notes: "" if a TUTTI note is among them, or the error. */
 static const char *expected(size_t size)
 {
 	bool seen = false;
@@ -202,7 +205,7 @@ static const char *expected(size_t size)
 	return seen ? "" : "no TUTTI note: not made by tuttic";
 }
 
-/* Notes of others are passed over, of any length, before ours and behind it; the last one may lack its padding. */
+/* Notes of other owners, of any length, are skipped before and behind ours. The last note may lack its padding. */
 static void other_notes(void **state)
 {
 	unsigned taken = 0;
@@ -229,7 +232,10 @@ static void other_notes(void **state)
 	assert_in_range(taken, 1000, 3000);
 }
 
-/* What our note says: its text ends where it should, and its contract is of this major version and not too new. */
+/*
+ * The TUTTI note is refused if its ISA string is wrong or not terminated, if its contract version is too new or has another
+ * major number, if it has unknown flags, or if it is too short.
+ */
 static void our_note(void **state)
 {
 	const unsigned major = TUTTI_VERSION_MAJOR(TUTTI_CONTRACT_VERSION);
@@ -246,13 +252,13 @@ static void our_note(void **state)
 	BAD((o.note.n.n_descsz--, o.p[3].p_filesz--), "the TUTTI note is too short");
 }
 
-/* All notes together may be as large as the file, in which segments of them may overlap. */
+/* Segments of notes may overlap, but their sizes must not add up to more than the size of the file. */
 static void amount_of_notes(void **state)
 {
 	for (unsigned more = 0; more < 2; more++) {
 		good();
 		no_relocations();
-		memcpy(o.code, &o.note, sizeof(o.note)); /* behind it are empty notes of nobody */
+		memcpy(o.code, &o.note, sizeof(o.note)); /* the zeroes behind it are empty notes without an owner */
 		o.p[2] = (Elf64_Phdr){PT_NOTE, PF_R, AT(code), 0, 0, sizeof(o.code), 0, 4};
 		o.p[3].p_offset = AT(code);
 		o.p[3].p_filesz = bytes - sizeof(o.code) + more;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Symbols, descriptors and relocations of a code object: what is just good enough, what is wrong one step further, and
- * what is loaded of them (SYS-07, REL-01).
+ * Limits of the symbols, descriptors and relocations of a code object: what is just accepted, what is refused one step
+ * further, and which relocations the loader gets (SYS-07, REL-01).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 /* ---- symbols ---- */
 
-/* Names lie inside the table, which ends with the end of a name; symbol 0 has none. */
+/* Names lie inside the string table, which ends with a zero byte. The name of symbol 0 is ignored. */
 static void names(void **state)
 {
 	static const char table[] = "the symbol names are not a string table inside the file",
@@ -36,7 +36,7 @@ static void names(void **state)
 	GOOD((o.sym[4].st_name = sizeof(o.names) - 3, memcpy(o.names + sizeof(o.names) - 3, "ab", 2)));
 }
 
-/* As many symbols as the table holds in full. */
+/* Only symbols that lie completely in the symbol table count. */
 static void number_of_symbols(void **state)
 {
 	for (size_t size = sizeof(o.sym) - sizeof(*o.sym); size <= sizeof(o.sym); size++) {
@@ -52,7 +52,10 @@ static void number_of_symbols(void **state)
 	}
 }
 
-/* The full table is preferred wherever it stands, and of two others the first one. Each has its kernels, or none. */
+/*
+ * A full symbol table is preferred to a dynamic one wherever it stands, and of two dynamic ones the first is used. Only one
+ * of the two tables has a kernel, which shows which of them was used.
+ */
 static void two_tables(void **state)
 {
 	for (unsigned i = 0; i < 8; i++) {
@@ -65,7 +68,7 @@ static void two_tables(void **state)
 		o.s[kernel_in_first ? 1 : 0].sh_size = sizeof(*o.sym); /* only symbol 0 */
 		o.s[3].sh_link = kernel_in_first ? 0 : 1;
 		if (full_first && full_second)
-			continue; /* which no linker makes */
+			continue; /* no linker makes two full tables */
 		if (full_second != kernel_in_first)
 			assert_good();
 		else
@@ -73,7 +76,7 @@ static void two_tables(void **state)
 	}
 }
 
-/* A kernel is an object that is defined here, of which something stands before ".kd". */
+/* A kernel is an object symbol that is defined in this file and whose name has at least one character before ".kd". */
 static void what_is_a_kernel(void **state)
 {
 	static const struct {
@@ -113,7 +116,7 @@ static void needs(void **state)
 
 	for (unsigned align = 0; align <= 1 << 15; align++) {
 		if (align & (align - 1) && align % 1024 && align > 64)
-			continue; /* most of what is no power of two */
+			continue; /* skips most numbers that are not powers of two, to save time */
 		if (align >= 16 && align <= 4096 && !(align & (align - 1)))
 			GOOD(o.kd.kernarg_align = align);
 		else
@@ -129,12 +132,12 @@ static void needs(void **state)
 	for (unsigned kind = TUTTI_CGA_CPC; kind <= TUTTI_CGA_GPU; kind++)
 		GOOD((o.kd.cga_kind = (uint8_t)kind, o.kd.cga[0] = 1, o.kd.cga[1] = 2, o.kd.cga[2] = 3));
 	BAD((o.kd.cga_kind = TUTTI_CGA_GPU + 1, o.kd.cga[0] = o.kd.cga[1] = o.kd.cga[2] = 1), unknown);
-	for (unsigned i = 0; i < 3; i++) /* without a kind, what is no extent is no CGA */
+	for (unsigned i = 0; i < 3; i++) /* without a CGA kind, one of the extents must be 0 */
 		GOOD((o.kd.cga[0] = o.kd.cga[1] = o.kd.cga[2] = 2, o.kd.cga[i] = 0));
 	BAD(o.kd.version = 0, "a kernel descriptor has a wrong magic or version");
 }
 
-/* It lies in what the file holds of a segment, up to its last byte, at a multiple of its size. */
+/* A descriptor lies at a multiple of its size, in that part of a segment whose bytes are in the file. */
 static void places_of_descriptors(void **state)
 {
 	static const char text[] = "a kernel descriptor is not in a loaded segment",
@@ -151,7 +154,7 @@ static void places_of_descriptors(void **state)
 	BAD(o.sym[1].st_value += 64, "a kernel descriptor has a wrong magic or version");
 }
 
-/* Kernels begin with any two bytes of executable code, up to the last ones. */
+/* A kernel may start at any even address of an executable segment, up to the last two bytes. */
 static void entries(void **state)
 {
 	static const char text[] = "a kernel's entry is not in executable code";
@@ -190,7 +193,7 @@ static void open_good(void)
 	assert_int_equal(elf_open_with(&elf, &o, bytes, TUTTI_CONTRACT_VERSION, NULL, 0, &message), 0);
 }
 
-/* What the loader is told: each place, with the value that belongs there, in the order of the file. */
+/* The loader gets the address and the value of each relocation, in the order of the file. */
 static void values(void **state)
 {
 	good();
@@ -204,7 +207,7 @@ static void values(void **state)
 	assert_null(elf.relocation);
 	o.rela[0].r_info = ELF64_R_INFO(4, R_RISCV_64); /* the last symbol */
 	o.rela[0].r_addend = 2;
-	o.rela[1].r_info = ELF64_R_INFO(500, R_RISCV_NONE); /* nothing, wherever */
+	o.rela[1].r_info = ELF64_R_INFO(500, R_RISCV_NONE); /* does nothing, so any address is accepted */
 	o.rela[1].r_offset = UINT64_MAX;
 	open_good();
 	assert_int_equal(elf.relocations, 1);
@@ -212,7 +215,7 @@ static void values(void **state)
 	elf_close(&elf);
 }
 
-/* A symbol is in a segment, or at the end of one; a place has all of its eight bytes there. */
+/* A relocation's symbol lies in a segment or at its end; the eight bytes to be relocated lie completely in a segment. */
 static void ends_of_segments(void **state)
 {
 	static const char outside[] = "a relocation's symbol is outside the image",
@@ -229,7 +232,7 @@ static void ends_of_segments(void **state)
 	BAD(o.rela[0].r_offset = DATA - 8, place);
 	for (unsigned bit = 0; bit < 3; bit++)
 		BAD(o.rela[0].r_offset += 1u << bit, place);
-	/* without the first segment nothing is at address 0 */
+	/* if the first segment starts at 64, nothing lies at address 0 */
 	good();
 	o.p[0].p_offset = 64;
 	o.p[0].p_vaddr = 64;
@@ -241,7 +244,7 @@ static void ends_of_segments(void **state)
 	assert_bad(outside);
 }
 
-/* Only sections that are loaded count. */
+/* Relocations count only in sections that are loaded (SHF_ALLOC). */
 static void sections(void **state)
 {
 	GOOD((o.s[3].sh_flags = 0, memset(o.rela, 0xff, sizeof(o.rela))));
@@ -252,21 +255,21 @@ static void sections(void **state)
 	BAD(o.s[3].sh_entsize = 25, "relocations are not inside the file");
 	BAD(o.s[3].sh_offset = bytes - sizeof(o.rela) + 1, "relocations are not inside the file");
 	GOOD((o.s[3].sh_offset = bytes - sizeof(o.rela), memcpy((uint8_t *)&o + o.s[3].sh_offset, o.rela, sizeof(o.rela))));
-	/* the part of a relocation at the end of a section is none */
+	/* an incomplete relocation at the end of a section is ignored */
 	GOOD((o.s[3].sh_size -= 1, memset(&o.rela[1], 0xff, sizeof(*o.rela))));
 	BAD(memset(&o.rela[1], 0xff, sizeof(*o.rela)), "relocation type 4294967295 is not allowed");
 	GOOD((o.s[3].sh_size = 0, memset(o.rela, 0xff, sizeof(o.rela))));
 	GOOD((o.s[0] = o.s[3], o.s[3].sh_type = SHT_NULL));
-	assert_int_equal(elf.relocations, 0); /* closed again */
+	assert_int_equal(elf.relocations, 0); /* 0, since assert_good() has closed it */
 	BAD((o.s[0] = o.s[3], o.s[0].sh_type = SHT_REL), "relocations without addends");
 	BAD((o.s[0] = o.s[3], o.s[0].sh_entsize = 23), "relocations are not inside the file");
 	GOOD(o.s[1].sh_type = SHT_SYMTAB);
 	BAD(o.s[3].sh_link = 3, "a relocation names no symbol");
 }
 
-static Elf64_Shdr *const many = (Elf64_Shdr *)o.code; /* room for more sections */
+static Elf64_Shdr *const many = (Elf64_Shdr *)o.code; /* room for more section headers */
 
-/* Relocations have symbols and names of their own, behind the usual ones. */
+/* Gives the relocations a symbol table and a string table of their own, behind the usual section headers. */
 static void other_tables(void)
 {
 	good();
@@ -289,7 +292,7 @@ static int open_linked(const char **message)
 	return elf_open_with(&elf, &o, bytes, TUTTI_CONTRACT_VERSION, weak, 2, message);
 }
 
-/* What the application defines is found by the name in the table that belongs to the relocation's symbols. */
+/* An external symbol is looked up by its name in the string table of the relocation's own symbol table. */
 static void names_of_externals(void **state)
 {
 	static const struct {
@@ -325,7 +328,7 @@ static void names_of_externals(void **state)
 	assert_string_equal(message, "a relocation names an undefined or absolute symbol");
 }
 
-/* All relocations together may be as many as the file has bytes, in which sections of them may overlap. */
+/* Sections of relocations may overlap, but together they must not have more relocations than the file has bytes. */
 static void amount_of_relocations(void **state)
 {
 	const char *message;
@@ -345,12 +348,12 @@ static void amount_of_relocations(void **state)
 			many[o.h.e_shnum].sh_size = n * sizeof(Elf64_Rela);
 			left -= n;
 		}
-		assert_int_equal(check(&message), -ENOEXEC); /* the header of the file is no relocation */
+		assert_int_equal(check(&message), -ENOEXEC); /* in any case: the file's header is not a relocation */
 		assert_int_equal(!strcmp(message, "more relocations than bytes"), more);
 	}
 }
 
-/* The bytes of a descriptor, wherever it lies, stay as they were checked, and nothing around them is kept from changes. */
+/* A relocation must not change a descriptor, which was checked as it is in the file, but may change what is next to it. */
 static void descriptors_stay(void **state)
 {
 	static const unsigned at[] = {0, 1, 6, 7, 8, 9, 31, 62, 63};

@@ -442,7 +442,7 @@ static void names(void **state)
 static struct {
 	uint64_t address, code;
 	size_t size;
-} line; /* that was looked for last, and the first word of the code in that file */
+} line; /* what debug_line() was called with last: address, first word of the file's code, size of the file */
 
 bool __wrap_debug_line(const struct debug_file *file, uint64_t address, char *text, size_t size);
 
@@ -462,7 +462,7 @@ static struct {
 	uintptr_t start;
 } one[SEVERAL];
 
-/* Its kernel, its function and its first word of code tell which one it is. */
+/* Loads executable @k, which its kernel's name, its function's name and its first word of code identify. */
 static void load_one(unsigned k)
 {
 	struct tutti_kernel kernel;
@@ -492,7 +492,7 @@ static void assert_named(unsigned k)
 	}
 }
 
-/* Several executables lie one behind the other. Each address is of one of them, as long as that is loaded. */
+/* Of several executables, the one that an address lies in provides its names and lines, while it is loaded. */
 static void several(void **state)
 {
 	static const unsigned orders[][SEVERAL] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}, {2, 0, 3, 1}};
@@ -502,7 +502,7 @@ static void several(void **state)
 	for (unsigned i = 0; i < SEVERAL; i++) {
 		for (unsigned k = 0; k < SEVERAL; k++)
 			load_one(k);
-		for (unsigned n = 0; n < 2 * SEVERAL; n++) { /* one after the other is loaded again, then they go */
+		for (unsigned n = 0; n < 2 * SEVERAL; n++) { /* first each is loaded again, then all are destroyed */
 			unsigned k = orders[i][n % SEVERAL];
 
 			assert_int_equal(tutti_executable_destroy(one[k].code), 0);

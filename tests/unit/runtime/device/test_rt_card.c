@@ -156,7 +156,7 @@ static void log_text(void **state)
 	log->bytes = 32;
 	assert_int_equal(tutti_device_log(device, text, sizeof(text)), 32);
 	log->bytes = 64;
-	device->known.log.bytes--; /* the ring does not lie in the region of the card that is for it */
+	device->known.log.bytes--; /* the ring no longer fits into the card's region for the log */
 	assert_int_equal(tutti_device_log(device, text, sizeof(text)), 0);
 	device->known.log.bytes++;
 	assert_int_equal(tutti_device_log(device, text, sizeof(text)), 64);
@@ -274,7 +274,7 @@ static void what_it_has_not(void **state)
 	assert_ptr_equal(tutti_device_discovery(device), &device->known);
 }
 
-/* Of a device that is none nothing is known. */
+/* Without an open device, functions return NULL, 0 or -EINVAL, and leave the caller's text unchanged. */
 static void no_device(void **state)
 {
 	struct tutti_device closed = {.transport = &transport, .bar = bar, .status = device->status};

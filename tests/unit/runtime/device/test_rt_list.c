@@ -76,7 +76,7 @@ static void all_are_woken(void **state)
 		device_list_remove(all[i]);
 }
 
-static struct handle owned; /* of a device of the parent */
+static struct handle owned; /* belongs to a device that the parent process has opened */
 
 /* A child process has none of the devices of its parent, but may open one of its own. Return: what is wrong */
 static int in_the_child(void)
@@ -95,7 +95,7 @@ static int in_the_child(void)
 	device_list_remove(all[1]);
 	device_wake_all();
 	if (handle_live(&owned))
-		return 5; /* the new device does not own it, though it lies in the same memory */
+		return 5; /* the new device does not own it, although it uses the memory of the old device */
 	return woken[1] == 1 && !(woken[0] + woken[2]) && handle_live(&all[1]->handle) ? 0 : 4;
 }
 

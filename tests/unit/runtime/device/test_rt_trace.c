@@ -39,7 +39,7 @@ static void ring_is_read(void **state)
 	assert_int_equal(tutti_trace_stop(device), 0);
 	record(5);
 	assert_int_equal(tutti_trace_read(device, records, RING, NULL), 0);
-	device->status->trace_tail += 2 * RING; /* more than the card can have */
+	device->status->trace_tail += 2 * RING; /* more records than the ring can hold */
 	assert_int_equal(tutti_trace_read(device, records, RING + 1, NULL), RING);
 }
 
@@ -238,7 +238,10 @@ static unsigned writes;
 ssize_t __real_write(int fd, const void *data, size_t n);
 ssize_t __wrap_write(int fd, const void *data, size_t n);
 
-/* A file that takes a few bytes at a time, and now and then none, with or without a signal that comes in between. */
+/*
+ * Plays a file that takes only a few bytes at a time. Every third write takes none: it either returns 0 or is interrupted
+ * by a signal.
+ */
 ssize_t __wrap_write(int fd, const void *data, size_t n)
 {
 	if (!in_parts)
@@ -250,7 +253,7 @@ ssize_t __wrap_write(int fd, const void *data, size_t n)
 	return __real_write(fd, data, n < 7 ? n : 7);
 }
 
-/* The file of the newest trace, which is not the first one of this program. */
+/* Reads the only numbered trace file and deletes it. All traces of a program but the first have a number in their names. */
 static void slurp_other(void)
 {
 	char pattern[sizeof(path) + 2];
@@ -265,7 +268,7 @@ static void slurp_other(void)
 	unlink(path);
 }
 
-/* Where a card's SMs are is in the file if the card tells it of all of them. */
+/* The file contains the places of the SMs only if the card's table has an entry for every SM. */
 static void places(void **state)
 {
 	const struct tutti_trace_file *head;
@@ -286,12 +289,12 @@ static void places(void **state)
 	}
 }
 
-/* What the file does not take at once is written later, in its order and once. */
+/* Bytes that the file does not take at once are written later, in the right order and only once. */
 static void written_in_parts(void **state)
 {
 	char name[3 * TUTTI_TRACE_NAME_PART];
 
-	memset(name, 'x', sizeof(name)); /* what is behind the end of the name is not written */
+	memset(name, 'x', sizeof(name)); /* characters after the terminating zero must not be written */
 	name[TUTTI_TRACE_NAME_PART + 1] = 0;
 	in_parts = true;
 	writes = 0;
@@ -329,11 +332,11 @@ static void no_file(void **state)
 	assert_null(device->trace);
 	setenv("TUTTI_TRACE", "/nowhere/at/all", 1);
 	transport.trace_start = refuses_to_start;
-	assert_int_equal(trace_open(device), 0); /* the card has a trace but does not give it, or it has none: */
+	assert_int_equal(trace_open(device), 0); /* the card refuses to start its trace: the program runs without it */
 	assert_null(device->trace);
 	transport.trace_start = NULL;
 	device->known.features &= ~(uint64_t)TUTTI_FEATURE_TRACE;
-	assert_int_equal(trace_open(device), 0); /* the program runs without it */
+	assert_int_equal(trace_open(device), 0); /* the card has no trace: the program runs without it */
 	assert_null(device->trace);
 	unsetenv("TUTTI_TRACE");
 	assert_int_equal(trace_open(device), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock,--wrap=nanosleep,--wrap=write */
-/* Programs that trace and end, or have children: what they have recorded is in their files (CGA-30, SYS-41). */
+/* When a program that traces ends, or has child processes, its file still holds all records (CGA-30, SYS-41). */
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -11,7 +11,7 @@
 static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
 #define ENDS (sizeof(ends) / sizeof(ends[0]))
 
-/* Call @does in a process of its own, in which no signal has a handler yet. Return: how it ended, as waitpid() says. */
+/* Call @does in a child process in which no signal has a handler yet. Return: the status that waitpid() gives. */
 static int child(void (*does)(void *data), void *data)
 {
 	int status;
@@ -41,7 +41,7 @@ static void writes_and_ends(void *data)
 	raise(*by);
 }
 
-/* A program that traces and then ends by a signal, or by exit() if that is 0. Return: how it has ended. */
+/* Run a program that traces and ends by signal @signal_of, or by exit() if that is 0. Return: its status from waitpid(). */
 static int ends_by(int signal_of)
 {
 	return child(writes_and_ends, &signal_of);
@@ -61,7 +61,7 @@ static void expect_whole_file(void)
 	assert_int_equal(file_at, file_bytes);
 }
 
-/* What has been recorded is in the file, however the program ends; it ends as it would have done. */
+/* However the program ends, the file holds what was recorded, and the program ends as it would without a trace. */
 static void programs_that_end(void **state)
 {
 	struct rlimit none = { 0 }, cores;
@@ -69,7 +69,7 @@ static void programs_that_end(void **state)
 	getrlimit(RLIMIT_CORE, &cores);
 	none.rlim_max = cores.rlim_max;
 	setrlimit(RLIMIT_CORE, &none);
-	snprintf(child_path, sizeof(child_path), "%s.1", path); /* the second trace of this program */
+	snprintf(child_path, sizeof(child_path), "%s.1", path); /* the first trace was made by trace_once() */
 	for (unsigned i = 0; i < ENDS; i++) {
 		int status = ends_by(ends[i]);
 
@@ -92,7 +92,7 @@ static void writes_two_files(void *second)
 	raise(SIGTERM);
 }
 
-/* Of all devices: each file says what has been dropped since it was opened. */
+/* The files of all devices are completed: each says how many records were dropped since it was opened. */
 static void all_files(void **state)
 {
 	struct tutti_device *second = aligned_alloc(64, (sizeof(*second) + 63) & ~63ull);
@@ -120,7 +120,10 @@ static void assert_handler(int signal, void (*handler)(int))
 	assert_ptr_equal(now.sa_handler, handler);
 }
 
-/* Signals that the program handles or ignores are left to it; the others are as before when the last trace is closed. */
+/*
+ * The library does not touch signals that the program handles or ignores. For the others it has a handler until the last
+ * trace is closed.
+ */
 static void signals_of_the_program(void **state)
 {
 	struct tutti_device *second = aligned_alloc(64, (sizeof(*second) + 63) & ~63ull);
@@ -140,7 +143,7 @@ static void signals_of_the_program(void **state)
 	assert_int_equal(sigaction(SIGTERM, NULL, &caught), 0);
 	assert_ptr_not_equal(caught.sa_handler, SIG_DFL);
 	assert_true(caught.sa_flags & (int)SA_RESETHAND);
-	trace_close(device); /* the older one: it is the last in the list */
+	trace_close(device); /* the older one, which is the last in the list */
 	assert_handler(SIGTERM, caught.sa_handler);
 	trace_close(second);
 	assert_handler(SIGTERM, SIG_DFL);
@@ -154,7 +157,7 @@ static void signals_of_the_program(void **state)
 	free(second);
 }
 
-/* A child process has a copy of the trace, which it leaves alone. */
+/* A child process that fork() has made has a copy of the trace, but does not write to the file when it ends. */
 static void child_of_the_program(void **state)
 {
 	int status;
@@ -183,7 +186,7 @@ static void child_of_the_program(void **state)
 	assert_int_equal(file_at, file_bytes);
 }
 
-static unsigned *patience; /* how often a child process has paused, where that takes no time */
+static unsigned *patience; /* counts the pauses of a child process, which take no time there */
 
 int __real_nanosleep(const struct timespec *time, struct timespec *rest);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *rest);
@@ -214,7 +217,10 @@ static void is_interrupted(void *shared)
 	trace_drain(device);
 }
 
-/* A signal in the middle of a write waits for the writer, but not for ever, as that may be the very thread it has met. */
+/*
+ * The handler of a signal that comes during a write waits for the writer, but only for a limited time, because the writer
+ * may be the thread that the signal has interrupted.
+ */
 static void ends_while_it_writes(void **state)
 {
 	unsigned *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -222,13 +228,13 @@ static void ends_while_it_writes(void **state)
 
 	unlink_others();
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
-	assert_int_equal(*shared, 200); /* of a millisecond each */
+	assert_int_equal(*shared, 200); /* pauses of a millisecond each */
 	munmap(shared, 4096);
 }
 
 static bool looks_at_end;
 
-/* The last destructor of the program: the library may have been unloaded by now. */
+/* This is the last destructor of the program. The library may have been unloaded by now, so its handlers must be gone. */
 __attribute__((destructor(101))) static void at_the_end(void)
 {
 	struct sigaction now;
@@ -248,8 +254,8 @@ static void has_file_number_0(void *unused)
 }
 
 /*
- * A program without standard input may get number 0 for the file. Signals that come after the library has written all that
- * there was, at the end of the program, are not handled by it any more.
+ * A program without standard input may get descriptor 0 for the file. Once the library has written the last records, when
+ * the program exits, it no longer handles signals.
  */
 static void first_and_last(void **state)
 {
@@ -260,7 +266,7 @@ static void first_and_last(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* A first trace, so that those of the tests are numbered. */
+/* Make a first trace, so that the files of the tests have a number in their names. */
 static int trace_once(void **state)
 {
 	int error;

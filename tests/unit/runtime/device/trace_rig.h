@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: A card whose trace records the test itself writes, and the file that they come to */
+/** DOC: A card whose trace records are written by the test itself, and the file in which they are saved */
 #ifndef TRACE_RIG_H
 #define TRACE_RIG_H
 
@@ -13,7 +13,7 @@
 #define SMS  3u
 
 static struct tutti_trace *ring;
-static uint64_t made; /* records so far */
+static uint64_t made; /* records made so far, with those that were not written */
 static char path[] = "/tmp/tutti-trace-XXXXXX";
 
 __attribute__((unused)) static int open_traced(void **state)
@@ -33,7 +33,7 @@ __attribute__((unused)) static int open_traced(void **state)
 	return error;
 }
 
-/* As the card does: what the reader has left no room for is counted only. */
+/* Make @n records as the card does: those for which the ring has no room are only counted. */
 __attribute__((unused)) static void record(unsigned n)
 {
 	for (; n--; made++) {
@@ -90,7 +90,7 @@ __attribute__((unused)) static void open_file(void)
 	unsetenv("TUTTI_TRACE");
 }
 
-/* The files of all traces of this program but the first. */
+/* Delete the files of all traces of this program except the first. */
 __attribute__((unused)) static void unlink_others(void)
 {
 	for (unsigned i = 1; i < 16; i++) {

@@ -244,7 +244,7 @@ static void refused(void **state)
 	assert_int_equal(tutti_task_create(device, &bad[0], NULL), -EINVAL);
 }
 
-/* What the card counts in the metadata of a task is told as it is. */
+/* tutti_task_counters() returns the state and the counters just as the card has written them to the task's metadata. */
 static void counters(void **state)
 {
 	struct tutti_task_counters got;
@@ -277,7 +277,7 @@ static void counters(void **state)
 	assert_int_equal(tutti_task_counters(task, &got), -EINVAL);
 }
 
-/* A task is destroyed once, and is no task afterwards. One that was never dispatched cannot be cancelled. */
+/* A task can be destroyed only once and is invalid afterwards. A task that was never dispatched cannot be cancelled. */
 static void destroyed_once(void **state)
 {
 	struct tutti_queue *queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
@@ -307,7 +307,10 @@ static int cancels(struct tutti_device *of, unsigned queue, uint64_t packet)
 	return 77;
 }
 
-/* A launch with attributes is the packet of the launch, with the task's metadata; it is cancelled by its place in the queue. */
+/*
+ * Dispatching a task sends the packet of its launch, which points to the task's metadata. To cancel the task, the library
+ * names the queue and the index of that packet to the card.
+ */
 static void dispatched(void **state)
 {
 	struct tutti_queue *first = a_queue(TUTTI_QUEUE_EXTENDED, false), *queue = a_queue(TUTTI_QUEUE_EXTENDED, true);
@@ -327,7 +330,7 @@ static void dispatched(void **state)
 		assert_true(*queue->write_index == i + 1);
 		assert_true(*queue->doorbell == i);
 		assert_memory_equal(tutti_queue_slot(queue, i), &want, sizeof(want));
-		assert_ptr_equal(work->user.queue, queue_of(queue)); /* whose card is told of new items */
+		assert_ptr_equal(work->user.queue, queue_of(queue)); /* its doorbell tells the card about new work items */
 		assert_int_equal(tutti_task_cancel(task), 77);
 		assert_int_equal(cancelled_queue, queue->id);
 		assert_true(cancelled_packet == i);
@@ -355,7 +358,7 @@ static int dispatch_with(struct tutti_queue *queue, struct tutti_task *task, tut
 	return error;
 }
 
-/* What tutti_dispatch() refuses is refused with attributes as well, and there is nothing to cancel then. */
+/* tutti_task_dispatch() refuses what tutti_dispatch() refuses, and there is then nothing to cancel. */
 static void not_dispatched(void **state)
 {
 	struct tutti_queue *plain = a_queue(0, false), *queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
@@ -369,7 +372,7 @@ static void not_dispatched(void **state)
 	assert_int_equal(tutti_signal_create(device, 1, &signal), 0);
 	assert_int_equal(dispatch_with(queue, task, signal, 64), 0);
 	assert_int_equal(tutti_task_cancel(task), 77);
-	assert_int_equal(dispatch_with(queue, task, signal, 1025), -EINVAL); /* more than the card can do */
+	assert_int_equal(dispatch_with(queue, task, signal, 1025), -EINVAL); /* more work-items than a workgroup may have */
 	assert_int_equal(tutti_task_cancel(task), -ENOENT);
 	assert_int_equal(dispatch_with(queue, task, signal, 0), -EINVAL);
 	assert_int_equal(dispatch_with(plain, task, signal, 64), -EINVAL);
@@ -381,7 +384,7 @@ static void not_dispatched(void **state)
 	launch.bytes = 0;
 	assert_int_equal(tutti_record_begin(queue), 0);
 	assert_int_equal(tutti_task_dispatch(queue, &launch, task), 0);
-	assert_int_equal(tutti_task_cancel(task), -ENOENT); /* it is recorded, and not in the queue */
+	assert_int_equal(tutti_task_cancel(task), -ENOENT); /* it has been recorded, so it is not in the queue */
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 	queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
 	queue_error_take(device, &(struct tutti_fault){.code = TUTTI_ERROR_PACKET, .queue = (uint16_t)queue->id});
@@ -392,7 +395,10 @@ static void not_dispatched(void **state)
 	transport.task_cancel = NULL;
 }
 
-/* A launch names a signal of its device: it would change other memory else. The signal is owed again, even if it was given up. */
+/*
+ * The signal of a launch must belong to the device of the queue; otherwise the card would change other memory. A signal
+ * that was given up as lost can be waited for again as soon as a launch names it.
+ */
 static void signals_of_launches(void **state)
 {
 	static uint64_t words[8] __attribute__((aligned(64)));
@@ -415,7 +421,7 @@ static void signals_of_launches(void **state)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
-/* A task of another device is refused, since its metadata lie in memory of that device. */
+/* A task of another device is refused, since its metadata is in the memory of that device. */
 static void task_of_another_device(void **state)
 {
 	struct tutti_device *other = aligned_alloc(64, (sizeof(*other) + 63) & ~63ull);
@@ -432,7 +438,10 @@ static void task_of_another_device(void **state)
 	free(other);
 }
 
-/* Attributes carry their size: what an application of an older or newer version gives is taken, or refused with a reason. */
+/*
+ * The attributes carry their size. A larger structure, of a newer version, is accepted if all fields that this version does
+ * not know are 0, and refused with -E2BIG otherwise. A size that is too small is refused with -EINVAL.
+ */
 static void sizes_of_attributes(void **state)
 {
 	struct {
@@ -451,7 +460,7 @@ static void sizes_of_attributes(void **state)
 	assert_int_equal(tutti_task_create(device, &of.a, &task), -EINVAL);
 }
 
-/* Without memory for what the card reads there is no task and no work queue, and nothing is left of them. */
+/* If there is no memory for what the card reads, creating a task or a work queue fails and leaves nothing allocated. */
 static void no_memory(void **state)
 {
 	static const size_t sizes[] = {1 << 16, sizeof(struct tutti_tmd), sizeof(struct tutti_work_queue) + 4 * 16};

@@ -98,7 +98,7 @@ static void weights(void **state)
 	assert_int_equal(weight[5], 0xffff);
 	assert_int_equal(weight[6], 16384);
 	assert_int_equal(weight[7], 9);
-	scale((const double[]){0.5, 0.25}, 2, weight); /* the first one may be the largest, and all may be small */
+	scale((const double[]){0.5, 0.25}, 2, weight); /* the first is the largest, and all are below 1 */
 	assert_true(weight[0] == 0xffff && weight[1] == 32768);
 	scale((const double[]){-1, 0, -5}, 3, weight);
 	assert_int_equal(weight[0] | weight[1] | weight[2], 0);

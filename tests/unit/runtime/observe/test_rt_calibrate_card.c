@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* link: -Wl,--allow-multiple-definition */
 /*
- * Calibration of a card whose energies are known, and each of its steps when it fails: weights are those of the card, or
- * there are none, and nothing is left behind (RES-13, RES-14, REL-01). The card and the library around it are played.
+ * Calibration of a card whose energies are known returns the card's weights. If any step fails, it returns no weights and
+ * frees everything (RES-13, RES-14, REL-01). The card and the rest of the library are replaced by fakes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #define JOBS 3u
 #define SMS 5u
 
-/* Energy of an instruction of each class, and of what a job holds: a wave, a block of each kind, a barrier, a CTA. */
+/* Energy of one instruction of each class, and of one unit of each resource that a job holds, by enum value. */
 static const uint64_t of_class[TUTTI_CLASSES] = {10, 200, 300, 150, 400, 20, 30, 50};
 static const uint64_t of_resource[TUTTI_RESOURCES] = {1000, 100, 250, 640, 80, 2000};
 
@@ -25,14 +25,14 @@ static struct tutti_device device;
 static struct tutti_queue a_queue;
 static struct tutti_signal a_signal;
 static uint64_t args[512];
-static struct tutti_sm_state sm, coming; /* as it is, and as it will be when all jobs have ended */
+static struct tutti_sm_state sm, coming; /* the SM now, and when all jobs have ended */
 static struct tutti_kernel_descriptor descriptor;
 static int measured; /* the class that the kernel repeats; -1: none */
 
-static unsigned step, fails_at, queues, signals, blocks, disabled, jobs, since; /* since the last wait */
-static int unknown; /* what the first look at the executable gives */
+static unsigned step, fails_at, queues, signals, blocks, disabled, jobs, since; /* since: jobs since the last wait */
+static int unknown; /* the error of tutti_executable_kernel(), if not 0 */
 
-/* The next step, which may be the one that fails. */
+/* Counts a step. Return: its error, if it is the step that is to fail; otherwise 0. */
 static int next(void)
 {
 	return ++step == fails_at ? -EPROTO : 0;
@@ -70,7 +70,7 @@ int tutti_device_sm_states(struct tutti_device *of, unsigned first, unsigned cou
 	return next();
 }
 
-/* A job of so many waves: what it executes and holds. The loop also counts and jumps. */
+/* Adds what the job executes and holds to the SM's counters. The loop itself adds jumps and arithmetic. */
 int tutti_dispatch(struct tutti_queue *queue, const struct tutti_launch *launch)
 {
 	uint64_t waves = launch->workgroup[0] / 32u, turns = args[1], held;
@@ -78,7 +78,7 @@ int tutti_dispatch(struct tutti_queue *queue, const struct tutti_launch *launch)
 	assert_true(queue == &a_queue && launch->signal == &a_signal && launch->kernarg == args);
 	assert_true(launch->grid[0] == launch->workgroup[0] && waves * 32 == launch->workgroup[0] && launch->barrier);
 	assert_int_equal(disabled, 1);
-	/* what kernels store lies in the block, behind the arguments */
+	/* kernels store their results in the same block, behind the arguments */
 	assert_true(args[0] >= (uintptr_t)(args + 2) && args[0] + launch->grid[0] * sizeof(*args) <= (uintptr_t)(args + 512));
 	jobs++;
 	since++;
@@ -164,7 +164,7 @@ int tutti_memory_free(struct tutti_device *of, void *address)
 	return 0;
 }
 
-/* All SMs but the one that is measured. */
+/* Must be called for all SMs but the one that is measured. */
 int tutti_device_enable_sms(struct tutti_device *of, unsigned first, unsigned count, bool enable)
 {
 	int error = next();
@@ -190,7 +190,7 @@ static void assert_nothing_left(void)
 	assert_int_equal(queues | signals | blocks | disabled, 0);
 }
 
-/* The largest energy of a kind has the weight 65535, and all others of that kind their part of it. */
+/* The largest energy of all classes, and that of all resources, has the weight 65535; the others are in proportion. */
 static void energies(void **state)
 {
 	struct tutti_weights weights;
@@ -203,12 +203,15 @@ static void energies(void **state)
 		for (unsigned i = 0; i < TUTTI_RESOURCES; i++)
 			assert_int_equal(weights.remaining[i], (of_resource[i] * 0xffff * 2 + 2000) / 4000);
 		assert_int_equal(jobs % (how_often ? how_often : 1), 0);
-		assert_int_equal(jobs, 22 * (how_often ? how_often : 1)); /* classes twice, six for resources */
+		assert_int_equal(jobs, 22 * (how_often ? how_often : 1)); /* two for each class, six for the resources */
 		assert_nothing_left();
 	}
 }
 
-/* Whichever step fails, its error is told, there are no weights, and nothing is left. Only the first look is a guess. */
+/*
+ * Whichever step fails, the call returns an error, leaves the weights as they were and frees everything. Step 1 is left
+ * out: it only checks the executable, and only -EINVAL from it ends the calibration.
+ */
 static void steps_that_fail(void **state)
 {
 	struct tutti_weights weights, untouched;
@@ -224,13 +227,13 @@ static void steps_that_fail(void **state)
 		if (error != -EPROTO && error != -EIO) /* -EIO: the card did not end a job in time */
 			fail_msg("step %u: %d", fails_at, error);
 		assert_memory_equal(&weights, &untouched, sizeof(weights));
-		assert_true(step == fails_at || step == fails_at + 1); /* all SMs are enabled again, and that is all */
+		assert_true(step == fails_at || step == fails_at + 1); /* at most, all SMs are enabled again */
 		assert_nothing_left();
 	}
 	fails_at = 0;
 }
 
-/* What cannot be calibrated is refused before anything is made. */
+/* Invalid arguments, and cards that do not measure energy, are refused before anything is created. */
 static void refused(void **state)
 {
 	struct tutti_weights weights;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the text of a fault says: cause, access, memory, place, packet (SYS-58). A played card reports the faults. */
+/* The text of a fault names its cause, access, memory, place and packet (SYS-58). A fake card reports the faults. */
 #include "rt_rig.h"
 
 #include <stdio.h>
@@ -57,7 +57,7 @@ static void elsewhere(void **state)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
-/* The whole sentence: its parts, in their order, and nothing where nothing is known. */
+/* The text has its parts in the right order and leaves out what is not known. */
 static void sentences(void **state)
 {
 	static const struct {
@@ -95,7 +95,7 @@ static void sentences(void **state)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
-/* Each cause has words of its own. What was accessed is told of accesses, not of what a kernel does wrong by itself. */
+/* Each cause has its own wording. The access is given only for causes that have one, such as unmapped memory. */
 static void every_cause(void **state)
 {
 	static const char start[] = "memory fault: ";
@@ -121,7 +121,7 @@ static void every_cause(void **state)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
-/* A buffer that is too small holds the beginning, and nothing is written behind it. The length is told in any case. */
+/* A buffer that is too small gets the beginning of the text, and the full length is returned in any case. */
 static void cut(void **state)
 {
 	const struct tutti_fault fault = {.code = TUTTI_ERROR_MEMORY_FAULT, .cause = TUTTI_CAUSE_UNMAPPED,

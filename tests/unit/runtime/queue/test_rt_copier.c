@@ -185,7 +185,7 @@ static void failed_dependency(void **state)
 	}
 }
 
-/* Where nothing is left to be waited for, the packet is there when the call returns, without any handler. */
+/* If no dependency is left to wait for, the packet is in the ring when the call returns, and no handler is set. */
 static void nothing_to_wait_for(void **state)
 {
 	tutti_signal_t zero = a_signal(0), done = a_signal(1);
@@ -209,7 +209,7 @@ static void nothing_to_wait_for(void **state)
 	tutti_signal_destroy(device, done);
 }
 
-/* The card has no queue left for copies: that is an error of the first copy, and none of a later one. */
+/* While the card has no queue left for copies, each copy fails. Copies work as soon as another queue has been destroyed. */
 static void no_queue_left(void **state)
 {
 	struct tutti_queue *queue[8];
@@ -311,7 +311,10 @@ static void in_a_queue(void **state)
 		tutti_signal_destroy(device, after[i]);
 }
 
-/* What is refused in a queue leaves its ring as it was: things that are none, and a queue that cannot take it now. */
+/*
+ * Copies and fills that are refused leave the ring of the queue unchanged. They are refused if an argument is invalid, and
+ * if the queue is recording or has stopped.
+ */
 static void refused_in_a_queue(void **state)
 {
 	static uint64_t words[8] __attribute__((aligned(64)));
@@ -326,7 +329,7 @@ static void refused_in_a_queue(void **state)
 	assert_int_equal(tutti_copy_async(queue, to, from, 8, after, 1, foreign), -EINVAL);
 	assert_int_equal(tutti_fill_async(queue, to, 1, 8, after, 2, NULL), -EINVAL);
 	assert_int_equal(tutti_fill_async(queue, to, 1, 8, after, 1, foreign), -EINVAL);
-	assert_int_equal(tutti_record_begin(queue), 0); /* copies are not recorded */
+	assert_int_equal(tutti_record_begin(queue), 0); /* copies cannot be recorded */
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(tutti_copy_async(queue, to, from, 8, after, 1, good), errors[i]);
 		assert_int_equal(tutti_fill_async(queue, to, 1, 8, after, 1, good), errors[i]);

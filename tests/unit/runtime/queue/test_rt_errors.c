@@ -223,7 +223,7 @@ static void closes(struct tutti_queue *of, const struct tutti_fault *fault, void
 	closed = true;
 }
 
-/* A callback that closes the device is the last one, and nothing of the device is looked at afterwards. */
+/* A callback that closes the device is the last one that is called, and the device is not accessed afterwards. */
 static void closed_by_a_callback(void **state)
 {
 	closed = false;
@@ -233,7 +233,7 @@ static void closed_by_a_callback(void **state)
 	queue_error_deliver(device, &closed);
 	assert_int_equal(told[0] + told[1], 2);
 	assert_int_equal(told[2], 0);
-	assert_int_equal(queue_of(queue[1])->error.busy, 1); /* its memory is gone by now */
+	assert_int_equal(queue_of(queue[1])->error.busy, 1); /* unchanged: in real use its memory is freed by now */
 	queue_of(queue[1])->error.busy = 0;
 	queue_error_deliver(device, &open_still);
 	assert_int_equal(told[2], 1);
@@ -255,8 +255,8 @@ static void others_poll(struct tutti_queue *of, const struct tutti_fault *fault,
 }
 
 /*
- * On a deterministic card a thread in a wait calls what is due. Another one that polls meanwhile does not wait until all has
- * been called, since the first may be waiting for it.
+ * On a deterministic card, a thread that waits or polls calls the callbacks that are due. Another thread that polls
+ * meanwhile does not wait until all of them have been called, since the first thread may be waiting for it.
  */
 static void nobody_waits_for_callbacks(void **state)
 {

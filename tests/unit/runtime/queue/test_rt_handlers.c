@@ -79,7 +79,7 @@ static void look(void)
 static void is_here(struct told *told)
 {
 	assert_true(events_here(device));
-	assert_false(events_may_close(device)); /* no other thread would free what is left */
+	assert_false(events_may_close(device)); /* without an event thread, nobody would free what is left */
 }
 
 static void once_in_a_pass(void **state)
@@ -133,12 +133,12 @@ static void given_up(void **state)
 	assert_int_equal(other.calls, 0);
 }
 
-/* Each condition is one that handlers may have, and there is no other. */
+/* A handler can have any of the four conditions. Other conditions and invalid arguments are refused. */
 static void conditions(void **state)
 {
 	static const struct {
 		enum tutti_condition condition;
-		bool holds[3]; /* at 4, 5 and 6, where it is compared with 5 */
+		bool holds[3]; /* does it hold for the values 4, 5 and 6, compared with 5? */
 	} rows[] = {{TUTTI_EQ, {0, 1, 0}}, {TUTTI_NE, {1, 0, 1}}, {TUTTI_LT, {1, 0, 0}}, {TUTTI_GTE, {0, 1, 1}}};
 
 	for (unsigned i = 0; i < 4; i++)
@@ -477,7 +477,7 @@ static void wakes_one(struct tutti_device *of)
 	sem_post(&wakings);
 }
 
-/* Nobody wakes a thread for a card that is known to be dead, so it does not sleep long. */
+/* Nobody wakes a thread that sleeps for a card that is known to be dead, so it sleeps only for a short time. */
 static void sleeps_until_woken(struct tutti_device *of, uint64_t seen, uint64_t deadline)
 {
 	if (tutti_load_relaxed(&of->dead))
@@ -520,7 +520,7 @@ static void on_drop(void *context)
 	drops++;
 }
 
-/* As tutti_device_close() does it; the device is gone then. */
+/* Stops the events as tutti_device_close() does. The pointer is cleared because the device no longer exists afterwards. */
 static void closes(struct told *told)
 {
 	struct events *events = device->events;
@@ -531,8 +531,9 @@ static void closes(struct told *told)
 }
 
 /*
- * A handler that closes the device is the last to be called. What is forgotten without its last call is told so: all others,
- * and this one if it would have been called again. The thread ends, and leaves nothing behind.
+ * A handler that closes the device is the last one that is called. The drop callback is called for each handler that is
+ * removed before its last call: for all other handlers, and for this one if it has asked to be called again. The event
+ * thread ends and frees everything that is left.
  */
 static void closed_by_a_handler(void **state)
 {
@@ -558,7 +559,7 @@ static void closed_by_a_handler(void **state)
 		assert_int_equal(drops, i & 2 ? 1 + (i & 1) : 0);
 		assert_null(device->events);
 		assert_int_equal(other.signal->waiters, 0);
-		device->watches = NULL; /* which has gone with the device */
+		device->watches = NULL; /* the list would have been freed with the device */
 	}
 	pthread_key_delete(ends_with_thread);
 	sem_destroy(&wakings);
@@ -570,7 +571,7 @@ static void death_closes(struct tutti_device *of, int error, void *context)
 	closes(context);
 }
 
-/* The same for the handler of the card's death. */
+/* The handler of the card's death can close the device, too. The event thread then ends and frees what is left. */
 static void closed_by_a_death(void **state)
 {
 	struct told told = {0};
@@ -597,7 +598,7 @@ static void says_that_it_sleeps(struct tutti_device *of, uint64_t seen, uint64_t
 		;
 }
 
-/* Where nothing is due, a poll does not wake the thread, let alone wait for it. */
+/* If nothing is due, tutti_queue_poll() neither wakes the event thread nor waits for it. */
 static void polls_that_wake_nobody(void **state)
 {
 	struct tutti_queue *queue;

@@ -132,7 +132,7 @@ static void no_reservation(void **state)
 	}
 }
 
-/* The smallest rings, too. */
+/* A ring of one or two packets can be reserved as a whole. Reserving more fails and leaves the write index unchanged. */
 static void no_reservation_in_small_rings(void **state)
 {
 	for (unsigned multi = 0; multi < 2; multi++)
@@ -282,7 +282,7 @@ static void replaces(void **state)
 	assert_int_equal(called.wakes, 1);
 }
 
-/* Without a signal nothing is done, nobody is woken, and the value is 0. */
+/* An operation on a NULL signal does nothing and wakes nobody; if it has a result, that is 0. */
 static void no_signal(void **state)
 {
 	memset(&called, 0, sizeof(called));
@@ -438,7 +438,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		{"SYS-41, PKT-01: packets are reserved as far as there is room", reservations, NULL, NULL, NULL},
 		{"SYS-41: more packets than a ring has, no queue", no_reservation, NULL, NULL, NULL},
-		{"SYS-41: more packets than a small ring has", no_reservation_in_small_rings, NULL, NULL, NULL},
+		{"SYS-41: reserving more packets than a small ring has", no_reservation_in_small_rings, NULL, NULL, NULL},
 		{"PKT-01: one packet, ordered where memory is write-combined", puts_packets, NULL, NULL, NULL},
 		{"PKT-01: the head makes a packet ready", publishes, NULL, NULL, NULL},
 		{"SYS-40: the doorbell, and a card that sleeps", rings, NULL, NULL, NULL},

@@ -97,7 +97,10 @@ static uint64_t counts_interrupts(struct tutti_device *of)
 	return 0;
 }
 
-/* A card that is driven by who waits: what is over with the first drive costs no look at the clock, and no interrupts. */
+/*
+ * If the waiting thread drives the card, and the signal is done after the first drive, the wait looks neither at the clock
+ * nor at the number of interrupts.
+ */
 static void over_with_the_first_drive(void **state)
 {
 	struct tutti_queue *queue;

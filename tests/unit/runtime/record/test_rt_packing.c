@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording's packets are those of a plain model, bit by bit (PKT-12 .. PKT-16, PKT-20, PKT-22). The model tries each
- * launch as a reference and counts, launch by launch, what that saves; and it fills packets in the order of the
- * launches.
+ * The packets of a recording are the same, bit by bit, as those of a simple model (PKT-12 .. PKT-16, PKT-20, PKT-22). The
+ * model tries each launch as a reference and adds up how much space that saves in all launches. Then it fills packets in
+ * the order of the launches.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -17,26 +17,26 @@
 
 #define MOST	   360u
 #define NONE	   0xffu
-#define WHOLE	   32u	/* 16-bit units of a packet, which is what a launch without a reference takes */
-#define CANDIDATES 256u /* so many launches with different contents are tried as references */
+#define WHOLE	   32u	/* 16-bit units of a packet; a launch without a reference takes all of them */
+#define CANDIDATES 256u /* how many launches with different contents are tried as references */
 
 #define UNITS(bit, name, units) [bit] = units,
 static const uint8_t units_of[2][13] = {{TUTTI_DIFF_FIELDS(UNITS)}, {TUTTI_TABLE_FIELDS(UNITS)}};
 
 static struct model {
 	const struct condense *c;
-	bool barriers; /* a launch has its barrier bit set, so the first kernel of each packet gets it, too */
+	bool barriers; /* some launch has its barrier bit set, so the first kernel of each packet gets one, too */
 	unsigned n, references, from[8];
 	uint32_t weight[8];
 	struct tutti_dispatch_packet launch[MOST], reference[8];
 	unsigned reference_of[MOST];
-	bool opens[MOST]; /* it is the first of its packet */
+	bool opens[MOST]; /* the launch is the first one in its packet */
 	uint16_t vector[MOST];
 	union tutti_packet image[MOST];
 	unsigned packets;
 } model;
 
-/* ---- what the fields of a launch are ---- */
+/* ---- the fields of a launch ---- */
 
 static uint64_t with_groups(uint32_t grid, uint16_t workgroup)
 {
@@ -85,7 +85,7 @@ static void values_of(struct tutti_dispatch_packet p, bool opens, uint64_t value
 	}
 }
 
-/* The units of a diff between these, the vector of which is returned, too. */
+/* Return: how many 16-bit units a diff of @value against @reference takes; @vector: the bit mask of the fields in it. */
 static unsigned diff_between(const uint64_t *reference, const uint64_t *value, uint16_t *vector)
 {
 	unsigned units = 1;
@@ -120,7 +120,7 @@ static bool seen_before(unsigned i)
 	return false;
 }
 
-/* The launch that saves most as one more reference, the first of several that do; n if none saves anything. */
+/* Return: the first of the launches that save the most units as an additional reference; model.n if none saves any. */
 static unsigned best(const unsigned *costs)
 {
 	unsigned most = 0, best = model.n, different = 0;
@@ -209,7 +209,7 @@ static unsigned diff_of(unsigned i, bool opens, struct diff *diff)
 	return units;
 }
 
-/* False if it needs a packet of its own. */
+/* Return: false if the launch needs a packet of its own. */
 static bool put_diff(unsigned i)
 {
 	struct diff diff;
@@ -239,7 +239,7 @@ static void pack(void)
 	close_packet();
 }
 
-/* The first time, references are sent, too, and a launch can only refer to what has been sent before. */
+/* The first replay sends the references, too, and a launch can only use a reference that has been sent before it. */
 static void pack_first(void)
 {
 	unsigned sent = 0;
@@ -258,7 +258,7 @@ static void pack_first(void)
 	close_packet();
 }
 
-/* ---- the same by the library ---- */
+/* ---- the library's packets, compared with the model's ---- */
 
 static struct condense c;
 static struct place place[MOST];
@@ -292,7 +292,7 @@ static void assert_packets(void)
 	unsigned first = (unsigned)c.references * 3;
 
 	for (unsigned r = 0; r < c.references; r++)
-		c.entry[r] = (uint8_t)((5 * r + first) % 8); /* wherever there was room */
+		c.entry[r] = (uint8_t)((5 * r + first) % 8); /* any different entries, as if only these were free */
 	memset(image, 0xa5, sizeof(image));
 	pack_first();
 	assert_images(condense_first(&c, model.launch, model.n, place, model.from, image), "first");
@@ -301,7 +301,7 @@ static void assert_packets(void)
 	assert_images(condense_pack(&c, model.launch, model.n, place, image), "again");
 }
 
-/* Launch @i has changed. Its packet is patched if it lies in the same place as before, else all are packed anew. */
+/* Launch @i has changed. Its packet is patched if its diff has the same fields as before; otherwise all are packed again. */
 static void assert_change(unsigned i)
 {
 	struct diff diff;
@@ -328,7 +328,7 @@ static unsigned any(unsigned n)
 	return (unsigned)rand_r(&seed) / 7 % n;
 }
 
-/* Few values of each field, so that many launches have much in common and many references are equally good. */
+/* Each field has only a few values, so that many launches have much in common and many references are equally good. */
 static void change(struct tutti_dispatch_packet *p, unsigned what)
 {
 	static const uint32_t grid[] = {1, 31, 32, 33, 0xffffffff, 0x80000001, 65536, 7};
@@ -414,7 +414,7 @@ static void begin(unsigned round)
 	memset(c.entry, 0xff, sizeof(c.entry));
 	memset(c.value, 0xff, sizeof(c.value));
 	c.references = 7;
-	c.barriers = round % 5 == 0; /* as an earlier choice left it */
+	c.barriers = round % 5 == 0; /* like the values above, left over from an earlier choice */
 	model.c = &c;
 }
 
@@ -436,7 +436,7 @@ static void as_the_model_says(void **state)
 	}
 }
 
-/* Launches that differ in the same fields, so that each saves as much as any other. */
+/* Makes @n launches that differ in the same fields, so that as a reference, each saves as much as any other. */
 static void different_launches(unsigned n)
 {
 	model.n = n;
@@ -455,8 +455,8 @@ static void different_launches(unsigned n)
 }
 
 /*
- * A long recording is not compared with each of its launches: references are among the first 256 that differ, however
- * often each of these has been seen.
+ * In a long recording, not every launch is tried as a reference: the references are chosen from the first 256 launches with
+ * different contents, no matter how often each of them occurs.
  */
 static void only_so_many_are_tried(void **state)
 {
@@ -465,7 +465,7 @@ static void only_so_many_are_tried(void **state)
 		different_launches(CANDIDATES + 6);
 		for (unsigned i = 1; i < 5; i++)
 			model.launch[i] = model.launch[0];
-		for (unsigned i = 0; i < 80; i++) /* which fill packets */
+		for (unsigned i = 0; i < 80; i++) /* enough to fill several packets */
 			model.launch[model.n++] = model.launch[popular];
 		assert_choice();
 		assert_int_equal(model.from[0] == popular, popular < CANDIDATES + 4);

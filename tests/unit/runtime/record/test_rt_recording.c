@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
-/* What a recording sends, in what parts, and what is left of it, packet by packet in the ring (PKT-06, PKT-10, PKT-22).
- */
+/* The packets that a recording sends, in which parts, and the signals it has yet to change (PKT-06, PKT-10, PKT-22). */
 #include "lock_check.h"
 #include "rt_rig.h"
 #include "tutti/record_api.h"
@@ -15,7 +14,7 @@ static int open_card(void **state)
 {
 	int error = open_fake(state);
 
-	fake.deaf = true; /* packets stay where they are; the tests say how far the card is */
+	fake.deaf = true; /* the card takes no packets; the tests set how far it has read */
 	for (unsigned i = 0; i < 4 && !error; i++)
 		error = tutti_signal_create(device, 1, &signals[i]);
 	return error;
@@ -31,7 +30,7 @@ static struct tutti_queue *queue_with(uint32_t flags, unsigned packets, bool mul
 	return queue;
 }
 
-/* A recording of launches[0] to launches[n - 1]. */
+/* Records launches[0] to launches[n - 1], which puts nothing into the ring. */
 static struct tutti_recording *recorded(struct tutti_queue *queue, unsigned n)
 {
 	struct tutti_recording *recording;
@@ -54,14 +53,14 @@ static struct tutti_recording *in_form(struct tutti_queue *queue, unsigned n, en
 	return recording;
 }
 
-/* @n launches of up to eight kernels, each with arguments of its own. */
+/* Fills launches[] with @n launches of up to eight kernels, each with arguments of its own. */
 static void different(unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
 		launches[i] = a_launch(i % 8, 0x1000 + 64 * i, NULL);
 }
 
-/* Replay, and how many packets that has put into the ring. */
+/* Replays a recording. Return: how many packets that has put into the ring. */
 static unsigned replay(struct tutti_queue *queue, struct tutti_recording *recording)
 {
 	uint64_t before = *queue->write_index;
@@ -78,7 +77,7 @@ static void take_all(struct tutti_queue *queue)
 	tutti_store_release((uint64_t *)queue->read_index, *queue->write_index);
 }
 
-/* The packet of launch @i, with or without a number of an entry. */
+/* Checks that the packet at @index is that of launch @i, which stores a reference (in any entry) if @reference is set. */
 static void assert_packet(struct tutti_queue *queue, uint64_t index, unsigned i, bool reference)
 {
 	union tutti_packet want = {0}, have = *tutti_queue_slot(queue, index);
@@ -91,7 +90,7 @@ static void assert_packet(struct tutti_queue *queue, uint64_t index, unsigned i,
 
 /* ---- what is sent ---- */
 
-/* Of however many launches, each is sent as it was recorded. */
+/* Each launch is sent as it was recorded, however many launches there are. */
 static void all_launches(void **state)
 {
 	static const unsigned sizes[] = {0, 1, 2, 31, 32, 33, 63, 64, 65, 128, 129};
@@ -125,8 +124,7 @@ static void set_all(struct tutti_recording *recording, unsigned i)
 	assert_int_equal(tutti_recording_set_signal(recording, i, l->signal), 0);
 }
 
-/* A launch that is changed is sent as if it had been recorded so, whether packets have been made of it before or not.
- */
+/* A changed launch is sent as if it had been recorded that way, whether or not its packet had been built before. */
 static void changed_launches(void **state)
 {
 	static const uint32_t grids[][3] = {{5}, {5, 1, 1}, {7, 2}, {7, 1, 2}, {1, 0, 3}, {UINT32_MAX, 9, 9}, {1}};
@@ -156,7 +154,7 @@ static void changed_launches(void **state)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
-/* The diffs of the packet that the next replay sends. */
+/* Replays a recording that sends one condensed packet, and decodes the diffs of its nine launches. */
 static void diffs_of(struct tutti_queue *queue, struct tutti_recording *recording, bool table, struct diff diffs[31])
 {
 	uint64_t first = *queue->write_index;
@@ -166,8 +164,7 @@ static void diffs_of(struct tutti_queue *queue, struct tutti_recording *recordin
 	take_all(queue);
 }
 
-/* A recording knows how its queue wants kernels to be sent: which fields a diff has, and whether kernels may overlap.
- */
+/* A recording obeys the flags of its queue, which say what fields a diff has and whether kernels may overlap. */
 static void as_the_queue_says(void **state)
 {
 	static const uint32_t flags[] = {0, TUTTI_QUEUE_OVERLAP, TUTTI_QUEUE_TABLE_DIFFS,
@@ -179,7 +176,7 @@ static void as_the_queue_says(void **state)
 		struct tutti_recording *recording;
 		struct diff diffs[31];
 
-		different(8); /* and one that is almost like the first */
+		different(8); /* the ninth launch differs only a little from the first one */
 		launches[8] = launches[0];
 		launches[8].dynamic_group_bytes = 2049;
 		launches[8].barrier = false;
@@ -202,8 +199,7 @@ static void as_the_queue_says(void **state)
 	}
 }
 
-/* References are sent with the first replay, and again when the form was another one meanwhile; not for choosing it
- * anew. */
+/* References are sent by the first replay, and again after another form has been used, but not if the same form is set. */
 static void references_are_sent_once(void **state)
 {
 	struct tutti_queue *queue = queue_with(0, 64, false, NULL);
@@ -234,12 +230,12 @@ static void references_are_sent_once(void **state)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
-/* ---- in what parts, and with which lock ---- */
+/* ---- the parts of a replay, and which replays take a lock ---- */
 
 static struct tutti_queue *kicked;
 static uint64_t rung[8];
 static unsigned kicks, deepest;
-static uint32_t calls; /* of the application with the queue, for whose end its destroyer waits */
+static uint32_t calls; /* calls that were using the queue; destroying the queue waits until they end */
 
 static void on_kick(struct tutti_device *of)
 {
@@ -250,7 +246,7 @@ static void on_kick(struct tutti_device *of)
 	deepest = depth > deepest ? depth : deepest;
 }
 
-/* The card sleeps, so that each doorbell wakes it. Return: how many were rung. */
+/* Replays while the card sleeps, so that each doorbell wakes it. Return: how many times the doorbell was rung. */
 static unsigned rings(struct tutti_queue *queue, struct tutti_recording *recording, unsigned packets)
 {
 	kicked = queue;
@@ -263,7 +259,9 @@ static unsigned rings(struct tutti_queue *queue, struct tutti_recording *recordi
 	return kicks;
 }
 
-/* A replay has room as soon as half of the ring is free, so it comes in parts of that size, each with its own doorbell.
+/*
+ * A replay is sent in parts of at most half the ring, so that it does not have to wait until the ring is empty. The doorbell
+ * is rung once for each part.
  */
 static void parts(void **state)
 {
@@ -287,7 +285,9 @@ static void parts(void **state)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
-/* Is the next replay, with its references in the buffer already, made one after the other with all that use the buffer?
+/*
+ * Return: true if a replay holds the lock of its reference state buffer (RSB), even when its references are in the RSB
+ * already. Replays that hold this lock are made one after the other.
  */
 static bool in_order(struct tutti_queue *queue, unsigned n, enum tutti_replay_form form)
 {
@@ -298,14 +298,17 @@ static bool in_order(struct tutti_queue *queue, unsigned n, enum tutti_replay_fo
 	take_all(queue);
 	rings(queue, recording, tutti_recording_packets(recording));
 	alone = deepest == 1;
-	assert_int_equal(calls, alone ? 2 : 1); /* the doorbell is one of them */
+	assert_int_equal(calls, alone ? 2 : 1); /* one of them rings the doorbell */
 	take_all(queue);
 	assert_int_equal(tutti_recording_destroy(recording), 0);
 	assert_int_equal(tutti_queue_rsb(queue)->depth, 0);
 	return alone;
 }
 
-/* Somebody could take the references away: other threads, other queues, and handlers if there are several parts. */
+/*
+ * A replay takes the lock if its references could be replaced before all its packets are in the ring: by other threads, by
+ * other queues, or, if it is sent in several parts, by handlers.
+ */
 static void replays_in_order(void **state)
 {
 	struct tutti_queue *queue = queue_with(0, 64, false, NULL), *several = queue_with(0, 64, true, NULL), *other;
@@ -323,12 +326,12 @@ static void replays_in_order(void **state)
 	assert_true(in_order(other, 8, TUTTI_REPLAY_REFERENCE));
 	assert_false(in_order(other, 8, TUTTI_REPLAY_PLAIN));
 	assert_int_equal(tutti_queue_destroy(queue), 0);
-	assert_false(in_order(other, 8, TUTTI_REPLAY_CONDENSED)); /* it is the only one again */
+	assert_false(in_order(other, 8, TUTTI_REPLAY_CONDENSED)); /* only this queue uses the RSB now */
 	assert_int_equal(tutti_queue_destroy(other), 0);
 	assert_int_equal(tutti_queue_destroy(several), 0);
 }
 
-/* ---- what it owes ---- */
+/* ---- signals that a recording still has to change ---- */
 
 static unsigned visited[4];
 
@@ -338,7 +341,7 @@ static void visit(void *context, uint64_t signal)
 		visited[i] += signal == (uintptr_t)signals[i];
 }
 
-/* Do recordings say that they still have to change signal @i, and no other? */
+/* Return: true if recordings of the queue still have to change signal @i. Checks that there is no other such signal. */
 static bool owed(struct tutti_queue *queue, unsigned i)
 {
 	bool any;
@@ -351,7 +354,10 @@ static bool owed(struct tutti_queue *queue, unsigned i)
 	return any;
 }
 
-/* The card has taken the packets before @taken, and the queue has stopped at @failed, if that is not negative. */
+/*
+ * Return: true if signals[2] is still owed when the card has taken all packets before @taken, and the queue has stopped at
+ * packet @failed. If @failed is negative, the queue has not stopped.
+ */
 static bool owed_when(struct tutti_queue *queue, uint64_t taken, int64_t failed)
 {
 	uint64_t before = *queue->read_index;
@@ -366,7 +372,7 @@ static bool owed_when(struct tutti_queue *queue, uint64_t taken, int64_t failed)
 	return answer;
 }
 
-/* Which packets are those of the newest replay, however many parts it had. */
+/* A recording knows which packets belong to its newest replay, however many parts that had: it owes only their signals. */
 static void newest_replay(void **state)
 {
 	struct tutti_queue *queue = queue_with(0, 64, false, NULL);
@@ -377,7 +383,7 @@ static void newest_replay(void **state)
 		different(n);
 		launches[n / 2].signal = signals[2];
 		recording = in_form(queue, n, TUTTI_REPLAY_PLAIN);
-		assert_false(owed(queue, 2)); /* nothing has been sent */
+		assert_false(owed(queue, 2)); /* nothing has been sent yet */
 		for (unsigned round = 0; round < 3; round++) {
 			int64_t first = (int64_t)*queue->write_index, last = first + n - 1;
 
@@ -433,7 +439,7 @@ static unsigned entries_owned(const struct tutti_rsb_object *rsb)
 	return n;
 }
 
-/* Its entries in the buffer are free when a recording is destroyed, or the queue on which it can be replayed. */
+/* The entries that a recording has in the RSB become free when the recording or its queue is destroyed. */
 static void gives_its_entries_back(void **state)
 {
 	struct tutti_queue *queue = queue_with(0, 64, false, NULL),
@@ -464,7 +470,7 @@ static void gives_its_entries_back(void **state)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
-/* When the queue has gone, another one may lie where it was. Nothing of the recording is sent there. */
+/* After a queue has been destroyed, a new queue may use its memory. Recordings of the old queue send nothing to it. */
 static void never_to_another_queue(void **state)
 {
 	for (enum tutti_replay_form form = TUTTI_REPLAY_CONDENSED; form <= TUTTI_REPLAY_PLAIN; form++) {
@@ -502,7 +508,7 @@ static void refused(void **state)
 	assert_int_equal(tutti_record_begin(queue), 0);
 	assert_int_equal(tutti_record_begin(queue), -EBUSY);
 	assert_int_equal(tutti_dispatch(queue, &launches[0]), 0);
-	assert_int_equal(tutti_record_end(queue, NULL), -EINVAL); /* which does not end it */
+	assert_int_equal(tutti_record_end(queue, NULL), -EINVAL); /* this does not end the recording */
 	assert_int_equal(tutti_dispatch(queue, &launches[1]), 0);
 	assert_int_equal(tutti_record_end(queue, &recording), 0);
 	assert_int_equal(tutti_record_end(queue, &recording), -EINVAL);
@@ -533,7 +539,7 @@ static void refused(void **state)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
-/* Nothing is sent to a queue that has stopped, in whatever form, the first time and later. */
+/* A replay sends nothing to a stopped queue, whatever its form, and whether or not it is the first replay. */
 static void stopped_queue(void **state)
 {
 	for (enum tutti_replay_form form = TUTTI_REPLAY_CONDENSED; form <= TUTTI_REPLAY_PLAIN; form++)
@@ -555,7 +561,7 @@ static void stopped_queue(void **state)
 			assert_int_equal(tutti_queue_reset(queue), 0);
 			take_all(queue);
 			assert_int_equal(replay(queue, recording),
-					 3); /* its references as well, which the card has lost */
+					 3); /* the references are sent again, since the card has lost them */
 			assert_int_equal(tutti_recording_destroy(recording), 0);
 			assert_int_equal(tutti_queue_destroy(queue), 0);
 		}
@@ -570,7 +576,10 @@ static void stops_in_sleep(struct tutti_device *of, uint64_t seen, uint64_t dead
 		queue_error_take(of, &fault);
 }
 
-/* One that waits for room when its queue stops sends no more, and what it has sent before is what it still owes. */
+/*
+ * If the queue stops while a replay waits for room, the replay sends nothing more. The recording then owes its signals until
+ * the card has taken the packets that were sent last.
+ */
 static void stops_meanwhile(void **state)
 {
 	struct tutti_queue *queue = queue_with(0, 64, false, NULL);
@@ -593,7 +602,7 @@ static void stops_meanwhile(void **state)
 
 		assert_int_equal(tutti_dispatch(queue, &one), 0);
 	}
-	assert_int_equal(tutti_replay(recording), -EIO); /* nor now for the second one */
+	assert_int_equal(tutti_replay(recording), -EIO); /* the first part is sent; the second has no room */
 	assert_true(*queue->write_index == 70 + 32);
 	transport.sleep = sleep_card;
 	assert_true(owed_when(queue, 70, -1));
@@ -603,7 +612,7 @@ static void stops_meanwhile(void **state)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
-/* A queue that goes takes with it what is being recorded. */
+/* Destroying a queue also destroys the recording that is in progress in it. */
 static void queue_goes_meanwhile(void **state)
 {
 	struct tutti_queue *queue = queue_with(0, 64, false, NULL);

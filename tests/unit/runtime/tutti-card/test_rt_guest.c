@@ -230,12 +230,12 @@ static void round_trip(void **state)
 	assert_int_equal(wire_string(message, 201).bytes, 0);
 	assert_int_equal(wire_number(message, 77), 0);
 	assert_int_equal(wire_string(message, 77).bytes, 0);
-	/* of a message that ends early the complete fields can be read, and nothing of what lies behind it */
+	/* if a message ends early, its complete fields can be read, but nothing behind its end */
 	for (size_t bytes = 0; bytes < reply.used; bytes++) {
 		uint8_t *copy = malloc(bytes + !bytes);
 
 		memcpy(copy, data, bytes);
-		for (unsigned place = 0; place < 2; place++) { /* in memory of its own, and in front of the rest */
+		for (unsigned place = 0; place < 2; place++) { /* in a block of its own, then in front of the rest */
 			message = (struct wire_bytes){place ? data : copy, bytes};
 			for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 				assert_true(wire_number(message, i + 1) == (end[i] <= bytes ? numbers[i] : 0));

@@ -52,7 +52,7 @@ static void bars(void **state)
 	assert_int_equal(choose_size(&p, 128 * MIB), 0);
 	assert_int_equal(choose_size(&p, 256 * MIB), 0);
 	assert_int_equal(p.bar_bytes, 256 * MIB);
-	p.config.memory_bytes = 1; /* which is no card */
+	p.config.memory_bytes = 1; /* not a valid size of card memory */
 	assert_int_equal(choose_size(&p, 0), -EINVAL);
 	p.config.memory_bytes = 128 * MIB - window;
 	assert_int_equal(choose_size(&p, 0), 0);
@@ -162,7 +162,7 @@ static void bars_are_made(void **state)
 	close(fd);
 }
 
-/* A process that was started without input has one whose file gets the number 0. */
+/* In a process that was started without standard input, the BAR's file descriptor may be 0. */
 static void without_input(void **state)
 {
 	int input = dup(0);
@@ -179,7 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    {"SYS-10: sizes of the BAR", bars, NULL, NULL, NULL},
 	    {"SYS-10: where the BAR lies", bars_are_made, NULL, NULL, NULL},
-	    {"SYS-10: a BAR without input", without_input, NULL, NULL, NULL},
+	    {"SYS-10: a BAR in a process without standard input", without_input, NULL, NULL, NULL},
 	    {"SYS-14: topologies", topologies, NULL, NULL, NULL},
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* link: -Wl,--wrap=tutti_card_kick,--wrap=tutti_card_reset,--wrap=poll */
-/* What tutti-card does when something happens: every set of events, with and without a guest (SYS-10, SYS-11). */
-#undef _GNU_SOURCE /* the sources below define it in their own way */
+/* How tutti-card handles every combination of events, with and without a guest (SYS-10, SYS-11). */
+#undef _GNU_SOURCE /* the source files below define it themselves */
 #include "tutti-card/control.c"
 #include "tutti-card/guest_memory.c"
 #include "tutti-card/peer.c"
@@ -19,7 +19,7 @@
 
 static struct process card;
 static unsigned kicks, resets;
-static int input; /* of this program */
+static int input; /* a copy of this program's standard input */
 static char folder[64], path[96], control_path[96];
 
 void __wrap_tutti_card_kick(struct tutti_card *of);
@@ -34,16 +34,16 @@ void __wrap_tutti_card_kick(struct tutti_card *of)
 void __wrap_tutti_card_reset(struct tutti_card *of)
 {
 	assert_ptr_equal(of, &card);
-	assert_int_equal(card.memory.bytes, 1); /* the memory goes after the card has stopped */
+	assert_int_equal(card.memory.bytes, 1); /* guest memory is unmapped only after the card has stopped */
 	resets++;
 }
 
-static int errors[3]; /* of the next waits for events, until there is none */
+static int errors[3]; /* errno of the next calls of poll(), until 0, for success */
 static unsigned waits;
 
 int __wrap_poll(struct pollfd *wanted, nfds_t n, int timeout);
 
-/* Nothing happens but that the card shall end. */
+/* Fails with the next error, if there is one; otherwise reports no events and ends the loop. */
 int __wrap_poll(struct pollfd *wanted, nfds_t n, int timeout)
 {
 	assert_int_equal(timeout, -1);
@@ -64,7 +64,7 @@ static int setup(void **state)
 	snprintf(path, sizeof(path), "%s/card", folder);
 	snprintf(control_path, sizeof(control_path), "%s/control", folder);
 	memset(&card, 0, sizeof(card));
-	card.card = (struct tutti_card *)&card; /* which nobody looks into */
+	card.card = (struct tutti_card *)&card; /* is compared but never dereferenced */
 	card.signals = -1;
 	for (unsigned i = 0; i < CONTROL_CLIENTS; i++)
 		card.client[i].socket = -1;
@@ -99,8 +99,8 @@ static bool is_open(int socket)
 }
 
 /*
- * A card with such a guest, of which memory is mapped. Its connection may have the number 0, in a process that was started
- * without input. Return: the guest's end of it; -1: it has none.
+ * Prepares a card with such a guest, as if guest memory were mapped. The card's end of the connection gets file
+ * descriptor 0, as it may in a process without standard input. Return: the guest's end of the connection; -1: there is none
  */
 static int a_guest(enum guest guest)
 {
@@ -123,11 +123,11 @@ static int a_guest(enum guest guest)
 	return end;
 }
 
-static FILE *console; /* in place of the true one */
+static FILE *console; /* the real stderr, while messages are captured */
 static char *said;
 static size_t said_bytes;
 
-/* What people are told of guests that go, come, or are refused: nothing else, and in this order. */
+/* The messages about guests that leave, come or are refused must be these and no others, in this order. */
 static void assert_said(unsigned gone, unsigned came, bool refused)
 {
 	char want[256] = "";
@@ -144,7 +144,7 @@ static void assert_said(unsigned gone, unsigned came, bool refused)
 	free(said);
 }
 
-/* One turn of the loop with these events, of which each may happen with each other one. */
+/* Runs one turn of the loop with this set of events, a bit for each entry of poll, and checks what it does. */
 static void turn(unsigned events, enum guest guest)
 {
 	struct pollfd poll[POLLED] = {0};
@@ -175,7 +175,7 @@ static void turn(unsigned events, enum guest guest)
 		assert_true(!comes || !is_open(another));
 	}
 	assert_true(old < 0 || is_open(old));
-	/* a kick that was not served is still there, unless it was left by a guest before this one */
+	/* a kick that was not served stays pending, unless a new guest was accepted, which drops it */
 	assert_int_equal(read(card.peer.kick, &one, sizeof(one)) == sizeof(one),
 			 !(events >> KICK & 1) && !(comes && guest != STAYS));
 	if (card.peer.guest >= 0)
@@ -195,7 +195,7 @@ static void guests(void **state)
 
 /* ---- users ---- */
 
-/* Of the users only those are served of whom something has come; a new one gets the first free place. */
+/* Only users with an event are served. A new user gets the first free place. */
 static void users(void **state)
 {
 	int user[CONTROL_CLIENTS] = {0};
@@ -231,7 +231,7 @@ static void users(void **state)
 
 /* ---- the loop ---- */
 
-/* A signal that comes while the program waits is no error of waiting. */
+/* A signal that interrupts poll() is not an error; any other failure of poll() ends the loop. */
 static void interrupted(void **state)
 {
 	static const struct {
@@ -253,7 +253,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    {"SYS-10: kicks, guests that come and guests that go", guests, setup, teardown, NULL},
 	    {"SYS-11: users of the control socket", users, setup, teardown, NULL},
-	    {"SYS-10: signals while nothing happens", interrupted, setup, teardown, NULL},
+	    {"SYS-10: signals that interrupt poll()", interrupted, setup, teardown, NULL},
 	};
 
 	return cmocka_run_group_tests_name("SYS-10, SYS-11 what tutti-card serves", tests, NULL, NULL);

@@ -7,7 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A connection to the socket of this name; -1: nobody listens. */
+/* Connects to the Unix socket at @path. Return: the file descriptor; -1: nobody listens */
 static int unix_connect(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
