@@ -109,12 +109,13 @@ card_unbind() {
 	echo >"$(card_path)/driver_override"
 }
 
-# control COMMAND...: prints the answer; status 0 if it ended with "ok". /dev/ttyS1 is raw since /init.
+# control COMMAND...: prints the answer; status 0 if it ended with "ok". /dev/ttyS1 is raw since /init. To put a new card in
+# takes seconds on a host that has other things to do, so the answer has minutes.
 control() {
 	local line
 	exec 8<>/dev/ttyS1
 	echo "$*" >&8
-	while read -r -t 10 line <&8; do
+	while read -r -t 300 line <&8; do
 		case $line in
 		ok) exec 8>&-; return 0 ;;
 		error*) exec 8>&-; echo "$line"; return 1 ;;
@@ -146,7 +147,7 @@ monitor() { # COMMAND [ARGUMENTS]: prints the answer; status 0 if it is not an e
 	id=$(cat /proc/sys/kernel/random/uuid)
 	exec 7<>"$(monitor_line)"
 	echo "{\"execute\":\"$1\",\"id\":\"$id\"${2:+,\"arguments\":$2}}" >&7
-	while read -r -t 60 line <&7; do
+	while read -r -t 300 line <&7; do
 		case $line in
 		*"$id"*'"error"'* | *'"error"'*"$id"*) exec 7>&-; echo "$line"; return 1 ;;
 		*"$id"*) exec 7>&-; echo "$line"; return 0 ;;
