@@ -40,7 +40,7 @@ also=(30543                       # splits a CTA
       22031087 22007281 22050287  # second faults in stopped queues, beside large CTAs and CGAs
       24003363                    # the same, of a throttle task with a mask
       27217332 27201182 27206014 27203313 27204239 # CTAs that need a whole SM, second faults: beside what is rare
-      28056062                    # SMs are held for a CGA that looks as if it might have been evicted
+      28056062 477207433          # SMs are held for a CGA, or a CTA, that looks as if it might have been evicted
       29017983                    # condensed packets of low priority keep the room that others need
       27205444                    # two clients wait for the engines to read references that they store again
       22010297                    # small CTAs on the SM that is held for a large one

@@ -207,7 +207,10 @@ bool fair_waits_long(void)
 	return false;
 }
 
-/* SMs of the card that may be held for another task of its priority or a higher one that fits nowhere (RES-01, CGA-05). */
+/*
+ * SMs of the card that may be held for another task of its priority or a higher one that fits nowhere (RES-01, CGA-05).
+ * One that may have been evicted counts as well, since it need not have been.
+ */
 static unsigned may_be_held(const struct job *job)
 {
 	unsigned i, n = 0, sms;
@@ -215,7 +218,7 @@ static unsigned may_be_held(const struct job *job)
 	for (i = 0; i < SLOTS; i++) {
 		const struct job *other = w.act[i];
 
-		if (other == job || !waits(other) || other->level > job->level || card_fits(other, 1))
+		if (other == job || !may_issue(other) || other->level > job->level || card_fits(other, 1))
 			continue;
 		sms = other->cga[0].kind ? w.sms : (open_sms(other) + SHARE_HELD - 1) / SHARE_HELD;
 		n = sms > n ? sms : n;
