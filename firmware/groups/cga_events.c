@@ -7,14 +7,13 @@
 /* Update the card-wide lake of the shape, and what other shapes know of the SMs. */
 static COLD void raise_positions(struct shape *shape, const struct gpc *gpc, uint32_t repeat, uint32_t mask, uint32_t ctas)
 {
-	uint32_t i, parts = domain_scatter(gpc, mask);
+	uint32_t parts = domain_scatter(gpc, mask);
 	bool beside = place_state.detours & DETOUR_BESIDE;
 
 	if (beside)
 		mixed_ended(ctas);
 	while (parts--) {
-		for (i = repeat; i; i--)
-			lake_raise(&shape->lake, domain_part[parts][0], domain_part[parts][1]);
+		lake_raise_by(&shape->lake, domain_part[parts][0], domain_part[parts][1], repeat);
 		if (beside)
 			mixed_changed(domain_part[parts][0], domain_part[parts][1]);
 	}

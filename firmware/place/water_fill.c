@@ -299,6 +299,58 @@ HOT void lake_raise(struct lake *lake, unsigned word, uint32_t mask)
 		raise_below(at, offset, mask);
 }
 
+/* Make @row the top one if it is above it. What lies between has no SMs yet. */
+static COLD void open_rows(struct lake *lake, const struct lake_row *row)
+{
+	unsigned w;
+
+	while (lake->top < row) {
+		lake->top++;
+		lake->top->count = 0;
+		for (w = 0; w < lake->words; w++)
+			lake->top->mask[w] = 0;
+	}
+}
+
+/* Leave out rows at the top that have no SMs. */
+static inline void close_rows(struct lake *lake)
+{
+	while (lake->top != lake->row && !lake->top->count)
+		lake->top--;
+}
+
+/* An SM joins a row if it is in the one that is @repeat lower. Those below have not changed yet. */
+static COLD void raise_all(struct lake *lake, unsigned word, uint32_t mask, uint32_t repeat)
+{
+	struct lake_row *row = lake->top + repeat;
+	uint32_t join, last = 0, n = 0;
+
+	if (row > &lake->row[LAKE_LEVELS])
+		row = &lake->row[LAKE_LEVELS];
+	open_rows(lake, row);
+	/* Each row is a subset of the one below, so those below the first that has all SMs need no change. */
+	for (; (join = mask & ~row->mask[word]); row--) {
+		if (row > lake->row + repeat)
+			join &= row[-(int)repeat].mask[word];
+		if (join != last) /* usually many rows get the same SMs */
+			n = popcount32(last = join);
+		row->mask[word] |= join;
+		row->count += n;
+	}
+	close_rows(lake);
+}
+
+#define RAISE_SINGLY 4u /* so many calls of lake_raise() take fewer instructions than a look at all rows */
+
+COLD void lake_raise_by(struct lake *lake, unsigned word, uint32_t mask, uint32_t repeat)
+{
+	if (repeat > RAISE_SINGLY)
+		raise_all(lake, word, mask, repeat);
+	else
+		while (repeat--)
+			lake_raise(lake, word, mask);
+}
+
 static void leave_row(struct lake_row *row, unsigned word, uint32_t mask)
 {
 	row->mask[word] ^= mask;
@@ -341,8 +393,7 @@ void lake_lower(struct lake *lake, unsigned word, uint32_t mask, uint32_t repeat
 		lower_once(lake, word, mask);
 	else
 		lower_all(lake, word, mask, repeat);
-	while (lake->top != lake->row && !lake->top->count)
-		lake->top--;
+	close_rows(lake);
 }
 
 uint32_t lake_exact(const struct lake *lake, unsigned level, unsigned word)
@@ -363,49 +414,39 @@ unsigned lake_level(const struct lake *lake, unsigned position)
 	return (unsigned)(row - lake->row);
 }
 
-void lake_add(struct lake *lake, unsigned word, uint32_t mask, unsigned levels)
-{
-	struct lake_row *row;
-	unsigned w, k;
-
-	while (lake->top < &lake->row[levels]) {
-		row = ++lake->top;
-		row->count = 0;
-		for (w = 0; w < lake->words; w++)
-			row->mask[w] = 0;
-	}
-	for (k = 1; k <= levels; k++) {
-		lake->row[k].mask[word] |= mask;
-		lake->row[k].count += popcount32(mask);
-	}
-	if (mask)
-		divisor_set(&lake->sms, lake->sms.by + popcount32(mask));
-}
-
 void lake_set(struct lake *lake, unsigned word, uint32_t mask, unsigned levels)
 {
 	struct lake_row *row;
-	uint32_t change;
+	uint32_t change, last = 0, n = 0;
 
-	if (lake->top < &lake->row[levels])
-		lake_add(lake, word, 0, levels);
+	open_rows(lake, &lake->row[levels]);
 	for (row = lake->top; row > &lake->row[levels]; row--) {
 		change = row->mask[word] & mask;
 		if (!change)
 			continue;
+		if (change != last)
+			n = popcount32(last = change);
 		row->mask[word] ^= change;
-		row->count -= popcount32(change);
+		row->count -= n;
 	}
 	for (; row != lake->row; row--) {
 		change = mask & ~row->mask[word];
 		/* Each row is a subset of the one below, so those below need no change. */
 		if (!change)
 			break;
+		if (change != last)
+			n = popcount32(last = change);
 		row->mask[word] |= change;
-		row->count += popcount32(change);
+		row->count += n;
 	}
-	while (lake->top != lake->row && !lake->top->count)
-		lake->top--;
+	close_rows(lake);
+}
+
+void lake_add(struct lake *lake, unsigned word, uint32_t mask, unsigned levels)
+{
+	lake_set(lake, word, mask, levels);
+	if (mask)
+		divisor_set(&lake->sms, lake->sms.by + popcount32(mask));
 }
 
 #define LAP_STEPS 150u /* visit.h: for each word of masks, in this lake and in that of the task's shape */

@@ -44,6 +44,8 @@ uint32_t lake_pour(struct lake *lake, uint32_t n, uint32_t *out, uint32_t **end)
 uint32_t lake_pour_round(struct lake *lake, uint32_t n, uint32_t *first, uint32_t *out, uint32_t **end);
 /** lake_raise() - one CTA ended on each SM of @mask in word @word. */
 void lake_raise(struct lake *lake, unsigned word, uint32_t mask);
+/** lake_raise_by() - @repeat CTAs ended on each SM of @mask in word @word. */
+void lake_raise_by(struct lake *lake, unsigned word, uint32_t mask, uint32_t repeat);
 /** lake_lower() - @repeat CTAs were placed on each SM of @mask in word @word, but not by this unit. */
 void lake_lower(struct lake *lake, unsigned word, uint32_t mask, uint32_t repeat);
 /** lake_level() - the number of free slots of the SM at @position. */

@@ -60,11 +60,9 @@ static HOT void event_cta_general(const struct tutti_event *event)
 
 	if (place_state.detours & DETOUR_BESIDE)
 		mixed_completed(event);
-	do
-		for (i = 0; i < n; i++)
-			if (event->word[3 + i])
-				lake_raise(&task->shape->lake, word + i, event->word[3 + i]);
-	while (--repeat);
+	for (i = 0; i < n; i++)
+		if (event->word[3 + i])
+			lake_raise_by(&task->shape->lake, word + i, event->word[3 + i], repeat);
 	n = event->word[2];
 	if (!is_plain_end(task, n)) {
 		task_ended(task, n);
