@@ -303,7 +303,8 @@ int tutti_recording_set_grid(struct tutti_recording *recording, unsigned index, 
 
 int tutti_recording_set_signal(struct tutti_recording *recording, unsigned index, tutti_signal_t signal)
 {
-	if (!recording_live(recording) || index >= recording->launches || ((uintptr_t)signal & 63))
+	if (!recording_live(recording) || index >= recording->launches ||
+	    (recording->queue && signal && !signal_ok(recording->queue->device, signal)))
 		return -EINVAL;
 	recording->launch[index].signal = (uintptr_t)signal;
 	return changed(recording, index);
@@ -345,6 +346,15 @@ static inline void put_packets(struct tutti_queue *queue, uint64_t index, const 
 	}
 }
 
+/* The signals are owed again, even those that have been given up since they were recorded. */
+static __attribute__((noinline, cold)) void take_signals(struct tutti_recording *recording)
+{
+	struct tutti_device *device = recording->queue->device;
+
+	for (unsigned i = 0; i < recording->launches; i++)
+		signal_take(device, (tutti_signal_t)(uintptr_t)recording->launch[i].signal);
+}
+
 static inline int send_part(struct tutti_recording *recording, const union tutti_packet *image, unsigned n)
 {
 	struct tutti_queue *queue = &recording->queue->public;
@@ -376,6 +386,8 @@ static int send(struct tutti_recording *recording, unsigned n)
 	const union tutti_packet *image = recording->image;
 	unsigned part = part_of(recording);
 
+	if (__builtin_expect(tutti_load_relaxed(&recording->queue->device->abandons), 0))
+		take_signals(recording);
 	if (n <= part)
 		return n ? send_part(recording, image, n) : 0;
 	for (; n; n -= part, image += part) {

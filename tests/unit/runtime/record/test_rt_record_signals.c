@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* The signals of recordings: which may be set, and when a wait for one is in vain (PKT-10, PKT-22, SYS-41). */
+#include "queue/lost.h"
+#include "rt_rig.h"
+#include "tutti/record_api.h"
+
+#define LAUNCHES 40u
+
+static struct tutti_queue *queue;
+static tutti_signal_t signals[2];
+
+static int open_queue(void **state)
+{
+	int error = open_fake(state);
+
+	fake.deaf = true; /* the card takes no packets */
+	for (unsigned i = 0; i < 2 && !error; i++)
+		error = tutti_signal_create(device, 1, &signals[i]);
+	if (!error)
+		queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
+	return error;
+}
+
+static int close_queue(void **state)
+{
+	return tutti_queue_destroy(queue) || close_fake(state);
+}
+
+/* Records @n launches, of which the last has @signal. */
+static struct tutti_recording *recorded(unsigned n, tutti_signal_t signal)
+{
+	struct tutti_recording *recording;
+
+	assert_int_equal(tutti_record_begin(queue), 0);
+	for (unsigned i = 0; i < n; i++) {
+		struct tutti_launch launch = a_launch(0, 64 * i, i == n - 1 ? signal : NULL);
+
+		assert_int_equal(tutti_dispatch(queue, &launch), 0);
+	}
+	assert_int_equal(tutti_record_end(queue, &recording), 0);
+	return recording;
+}
+
+static bool given_up(tutti_signal_t signal)
+{
+	int error = tutti_signal_wait(device, signal, TUTTI_EQ, 0, 0, NULL);
+
+	assert_true(error == -EIO || error == -ETIMEDOUT);
+	return error == -EIO;
+}
+
+/* The card has taken all packets, so the ring does not say any more what they owe. Their kernels still run. */
+static void take_all(void)
+{
+	for (uint64_t i = *queue->read_index; i < *queue->write_index; i++)
+		tutti_queue_slot(queue, i)->word[0] = TUTTI_PACKET_INVALID;
+	tutti_store_release((uint64_t *)queue->read_index, *queue->write_index);
+}
+
+/* A signal that was given up is owed again once a replay names it, in each form, in the first replay and in later ones. */
+static void owed_again(void **state)
+{
+	for (enum tutti_replay_form form = TUTTI_REPLAY_CONDENSED; form <= TUTTI_REPLAY_PLAIN; form++) {
+		struct tutti_recording *recording = recorded(LAUNCHES, signals[0]);
+
+		assert_int_equal(tutti_recording_form(recording, form), 0);
+		for (unsigned round = 0; round < 3; round++) {
+			lost_by_failure(device, signals[0]);
+			lost_by_failure(device, signals[1]);
+			assert_true(given_up(signals[0]));
+			assert_int_equal(tutti_replay(recording), 0);
+			take_all();
+			assert_false(given_up(signals[0]));
+			assert_true(given_up(signals[1])); /* no launch names it */
+		}
+		assert_int_equal(tutti_recording_destroy(recording), 0);
+	}
+}
+
+/* A signal is set only if a packet may name it: the card would change memory of somebody else. */
+static void set_signals(void **state)
+{
+	static uint64_t words[8] __attribute__((aligned(64)));
+	struct tutti_recording *recording = recorded(2, NULL);
+	tutti_signal_t signal;
+	void *own;
+
+	assert_int_equal(tutti_signal_create(device, 1, &signal), 0);
+	assert_int_equal(tutti_recording_set_signal(recording, 1, signal), 0);
+	assert_int_equal(tutti_signal_destroy(device, signal), 0);
+	assert_int_equal(tutti_recording_set_signal(recording, 1, signal), -EINVAL);
+	assert_int_equal(tutti_recording_set_signal(recording, 1, (tutti_signal_t)words), -EINVAL);
+	assert_int_equal(tutti_recording_set_signal(recording, 1, NULL), 0);
+	assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, 4096, &own), 0);
+	assert_int_equal(tutti_recording_set_signal(recording, 1, own), 0); /* one that the application keeps */
+	assert_int_equal(tutti_recording_set_signal(recording, 1, (tutti_signal_t)((char *)own + 8)), -EINVAL);
+	assert_int_equal(tutti_recording_set_signal(recording, 1, NULL), 0);
+	assert_int_equal(tutti_memory_free(device, own), 0);
+	/* to name a signal does not mean yet that it is owed */
+	lost_by_failure(device, signals[0]);
+	assert_int_equal(tutti_recording_set_signal(recording, 0, signals[0]), 0);
+	assert_true(given_up(signals[0]));
+	assert_int_equal(tutti_replay(recording), 0);
+	assert_false(given_up(signals[0]));
+	assert_int_equal(tutti_recording_destroy(recording), 0);
+}
+
+#define R(f) cmocka_unit_test_setup_teardown(f, open_queue, close_queue)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {R(owed_again), R(set_signals)};
+
+	return cmocka_run_group_tests_name("PKT-10, PKT-22, SYS-41 signals of recordings", tests, NULL, NULL);
+}
