@@ -74,7 +74,10 @@ unsigned tutti_recording_packets(struct tutti_recording *recording);
 
 /** tutti_recording_set_kernarg() - change the arguments of launch @index for later replays. Return: 0, -EINVAL. */
 int tutti_recording_set_kernarg(struct tutti_recording *recording, unsigned index, void *kernarg);
-/** tutti_recording_set_grid() - change the grid (work-items) of launch @index for later replays. Return: 0, -EINVAL. */
+/**
+ * tutti_recording_set_grid() - change the grid (work-items) of launch @index for later replays.
+ * Return: 0; -EINVAL: there is no such launch, or the grid is empty or not made of whole CGAs of its kernel.
+ */
 int tutti_recording_set_grid(struct tutti_recording *recording, unsigned index, const uint32_t grid[3]);
 /**
  * tutti_recording_set_signal() - change the signal of launch @index for later replays; NULL: none.

@@ -2,13 +2,9 @@
 #include "base/sized.h"
 #include "memory/memory.h"
 #include "queue/queue.h"
+#include "record/grid.h"
 #include "record/record.h"
 #include "tutti/wave.h"
-
-static inline uint32_t packet_groups(uint32_t grid, uint32_t workgroup)
-{
-	return grid / workgroup + !!(grid % workgroup);
-}
 
 static inline bool workgroup_ok(const struct tutti_kernel_descriptor *descriptor, uint32_t x, uint32_t y,
 				uint32_t z)
@@ -118,9 +114,7 @@ static inline uint32_t cga_refusal(const struct tutti_discovery *known,
 	uint64_t ctas = (uint64_t)descriptor->cga[0] * descriptor->cga[1] * descriptor->cga[2];
 	uint32_t held = held_by_sm(known, descriptor, packet);
 
-	if (packet_groups(packet->grid_x, packet->workgroup_x) % descriptor->cga[0] ||
-	    packet_groups(packet->grid_y, packet->workgroup_y) % descriptor->cga[1] ||
-	    packet_groups(packet->grid_z, packet->workgroup_z) % descriptor->cga[2])
+	if (!grid_is_whole(packet, descriptor->cga))
 		return TUTTI_ERROR_GRID;
 	if (ctas > (uint64_t)known->sms * known->cta_slots ||
 	    (descriptor->cga_kind <= TUTTI_CGA_GPC && ctas > known->cga_ctas))
@@ -185,7 +179,7 @@ int tutti_dispatch(struct tutti_queue *public, const struct tutti_launch *launch
 		return -EINVAL;
 	packet.word[0] = word;
 	if (__builtin_expect(queue->recording != NULL, 0))
-		return record_launch(queue->recording, &packet.dispatch);
+		return record_launch(queue->recording, &packet.dispatch, launch->tmd ? NULL : launch->kernel->descriptor);
 	if (__builtin_expect(has_stopped(queue), 0))
 		return -EIO;
 	return tutti_queue_submit(public, &packet);

@@ -11,11 +11,18 @@
 #include <string.h>
 
 #include "record/condense.h"
+#include "record/grid.h"
+
+/** struct cga_size - workgroups of a launch's CGAs along x, y and z; all 0 if it has none. */
+struct cga_size {
+	uint16_t along[3];
+};
 
 /**
  * struct tutti_recording - see tutti.h. Only one thread may use it at a time.
  * @number: identifies it as an owner of RSB entries; never used twice
  * @from: for each reference, the launch that it is sent as
+ * @cga: the CGAs of each launch
  * @image: the packets that a replay sends, unless @stale
  * @resident: the RSB held all references when its epoch was @epoch
  * @first, @last: the packets of the newest replay; @sent: there has been one
@@ -36,6 +43,7 @@ struct tutti_recording {
 	uint64_t first, last;
 	enum tutti_replay_form form;
 	struct tutti_dispatch_packet *launch;
+	struct cga_size *cga;
 	struct place *place;
 	unsigned launches, room;
 	unsigned from[TUTTI_REFERENCES];
@@ -73,6 +81,7 @@ static void recording_free(struct tutti_recording *recording)
 	free(recording->image);
 	free(recording->place);
 	free(recording->launch);
+	free(recording->cga);
 	handle_free(&pool, &recording->handle);
 }
 
@@ -157,17 +166,33 @@ int tutti_record_begin(struct tutti_queue *public)
 	return 0;
 }
 
-int record_launch(struct tutti_recording *recording, const struct tutti_dispatch_packet *packet)
+static int grow(struct tutti_recording *recording)
 {
-	if (recording->launches == recording->room) {
-		unsigned room = recording->room ? 2 * recording->room : 32;
-		void *grown = realloc(recording->launch, room * sizeof(*recording->launch));
+	unsigned room = recording->room ? 2 * recording->room : 32;
+	void *launch, *cga;
 
-		if (!grown)
-			return -ENOMEM;
-		recording->launch = grown;
-		recording->room = room;
-	}
+	launch = realloc(recording->launch, room * sizeof(*recording->launch));
+	if (!launch)
+		return -ENOMEM;
+	recording->launch = launch;
+	cga = realloc(recording->cga, room * sizeof(*recording->cga));
+	if (!cga)
+		return -ENOMEM;
+	recording->cga = cga;
+	recording->room = room;
+	return 0;
+}
+
+int record_launch(struct tutti_recording *recording, const struct tutti_dispatch_packet *packet,
+		  const struct tutti_kernel_descriptor *descriptor)
+{
+	struct cga_size cga = {{0}};
+
+	if (recording->launches == recording->room && grow(recording))
+		return -ENOMEM;
+	if (descriptor && descriptor->cga_kind != TUTTI_CGA_NONE)
+		memcpy(cga.along, descriptor->cga, sizeof(cga.along));
+	recording->cga[recording->launches] = cga;
 	recording->launch[recording->launches++] = *packet;
 	return 0;
 }
@@ -287,17 +312,20 @@ int tutti_recording_set_kernarg(struct tutti_recording *recording, unsigned inde
 
 int tutti_recording_set_grid(struct tutti_recording *recording, unsigned index, const uint32_t grid[3])
 {
-	struct tutti_dispatch_packet *launch;
+	struct tutti_dispatch_packet launch;
 
 	if (!recording_live(recording) || index >= recording->launches || !grid || !grid[0])
 		return -EINVAL;
-	launch = &recording->launch[index];
-	launch->grid_x = grid[0];
-	launch->grid_y = grid[1] ? grid[1] : 1;
-	launch->grid_z = grid[2] ? grid[2] : 1;
-	launch->setup = launch->grid_z > 1 || launch->workgroup_z > 1	? 3
-			: launch->grid_y > 1 || launch->workgroup_y > 1 ? 2
-									: 1;
+	launch = recording->launch[index];
+	launch.grid_x = grid[0];
+	launch.grid_y = grid[1] ? grid[1] : 1;
+	launch.grid_z = grid[2] ? grid[2] : 1;
+	launch.setup = launch.grid_z > 1 || launch.workgroup_z > 1   ? 3
+		       : launch.grid_y > 1 || launch.workgroup_y > 1 ? 2
+								     : 1;
+	if (recording->cga[index].along[0] && !grid_is_whole(&launch, recording->cga[index].along))
+		return -EINVAL;
+	recording->launch[index] = launch;
 	return changed(recording, index);
 }
 

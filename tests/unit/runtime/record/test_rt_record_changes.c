@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The signals of recordings: which may be set, and when a wait for one is in vain (PKT-10, PKT-22, SYS-41). */
+/* Changes of recorded launches: which are refused, and when a wait for a signal is in vain (PKT-10, PKT-22, SYS-41). */
 #include "queue/lost.h"
 #include "rt_rig.h"
 #include "tutti/record_api.h"
@@ -105,11 +105,52 @@ static void set_signals(void **state)
 	assert_int_equal(tutti_recording_destroy(recording), 0);
 }
 
+/* A grid that is not made of whole CGAs is refused when it is set, as the launch would have been, and changes nothing. */
+static void set_grids(void **state)
+{
+	static const uint32_t whole[] = {128, 2, 3}, other[][3] = {{64, 2, 3}, {128, 3, 3}, {128, 2, 4}};
+	struct tutti_launch launch = a_launch(0, 0, NULL);
+	struct tutti_recording *recording;
+
+	device->known.sms = 8;
+	device->known.cta_slots = 16;
+	device->known.peus = device->known.peu_waves = 8;
+	device->known.cga_ctas = 12;
+	device->known.gpcs = 1;
+	device->known.gpc[0].sms = 8;
+	assert_int_equal(tutti_record_begin(queue), 0);
+	assert_int_equal(tutti_dispatch(queue, &launch), 0);
+	descriptor.cga_kind = TUTTI_CGA_GPC;
+	descriptor.cga[0] = 2;
+	descriptor.cga[1] = 2;
+	descriptor.cga[2] = 3;
+	memcpy(launch.grid, whole, sizeof(whole));
+	assert_int_equal(tutti_dispatch(queue, &launch), 0);
+	descriptor.cga_kind = TUTTI_CGA_NONE;
+	assert_int_equal(tutti_dispatch(queue, &launch), 0);
+	memset(descriptor.cga, 0, sizeof(descriptor.cga));
+	assert_int_equal(tutti_record_end(queue, &recording), 0);
+	assert_int_equal(tutti_recording_form(recording, TUTTI_REPLAY_PLAIN), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(tutti_recording_set_grid(recording, 0, other[i]), 0);
+		assert_int_equal(tutti_recording_set_grid(recording, 1, other[i]), -EINVAL);
+		assert_int_equal(tutti_recording_set_grid(recording, 2, other[i]), 0);
+	}
+	assert_int_equal(tutti_replay(recording), 0);
+	assert_int_equal(tutti_queue_slot(queue, 1)->dispatch.grid_x, 128);
+	assert_int_equal(tutti_queue_slot(queue, 1)->dispatch.grid_y, 2);
+	assert_int_equal(tutti_queue_slot(queue, 1)->dispatch.grid_z, 3);
+	assert_int_equal(tutti_recording_set_grid(recording, 1, (uint32_t[3]){256 - 63, 4, 6}), 0); /* the last one is not full */
+	assert_int_equal(tutti_replay(recording), 0);
+	assert_int_equal(tutti_queue_slot(queue, 4)->dispatch.grid_x, 256 - 63);
+	assert_int_equal(tutti_recording_destroy(recording), 0);
+}
+
 #define R(f) cmocka_unit_test_setup_teardown(f, open_queue, close_queue)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {R(owed_again), R(set_signals)};
+	static const struct CMUnitTest tests[] = {R(owed_again), R(set_signals), R(set_grids)};
 
-	return cmocka_run_group_tests_name("PKT-10, PKT-22, SYS-41 signals of recordings", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("PKT-10, PKT-22, SYS-41 changes of recorded launches", tests, NULL, NULL);
 }
