@@ -114,7 +114,7 @@ static inline uint32_t cga_refusal(const struct tutti_discovery *known,
 	uint64_t ctas = (uint64_t)descriptor->cga[0] * descriptor->cga[1] * descriptor->cga[2];
 	uint32_t held = held_by_sm(known, descriptor, packet);
 
-	if (!grid_is_whole(packet, descriptor->cga))
+	if (!ctas || !grid_is_whole(packet, descriptor->cga))
 		return TUTTI_ERROR_GRID;
 	if (ctas > (uint64_t)known->sms * known->cta_slots ||
 	    (descriptor->cga_kind <= TUTTI_CGA_GPC && ctas > known->cga_ctas))
@@ -139,7 +139,7 @@ static inline uint32_t refusal(const struct tutti_discovery *known, const struct
 		return 0;
 	if (packet->group_bytes > (uint64_t)known->shared_blocks * known->shared_block_bytes)
 		return TUTTI_ERROR_GROUP_MEMORY;
-	if (descriptor && __builtin_expect(descriptor->cga[0] != 0, 0))
+	if (descriptor && __builtin_expect(descriptor->cga_kind != TUTTI_CGA_NONE, 0))
 		return cga_refusal(known, descriptor, packet);
 	return 0;
 }

@@ -167,6 +167,9 @@ static void cgas(void **state)
 					 l.grid[i] = (step[i] * 4 + 1) * l.workgroup[i]));
 		if (!i) /* the last workgroup need not be full */
 			GIVES(0, (CGA(2, 1, 1, TUTTI_CGA_GPC), l.grid[0] = 7 * 32 + 1));
+		GIVES(TUTTI_ERROR_GRID, (CGA(1, 1, 1, TUTTI_CGA_GPC), d.cga[i] = 0));
+		/* the kind decides whether there are CGAs, whatever else the code object says */
+		GIVES(0, (CGA(2, 2, 2, TUTTI_CGA_NONE), d.cga[i] = 0, l.grid[0] = 3 * 32));
 	}
 	/* the largest with ranks, in a part and on the whole card */
 	GIVES(0, (CGA(40, 1, 1, TUTTI_CGA_GPC), l.grid[0] = 80 * 32));
