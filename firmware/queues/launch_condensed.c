@@ -34,6 +34,7 @@ static COLD int checked(struct queue *queue)
 	if (!queue_table.shared || !turns_reserved(queue))
 		return 0;
 	queue->seen = queue->block->kernels;
+	queue->block->complete = 0; /* so that the packet comes here again, and does not leave the number behind */
 	return wait_park(queue, WAIT_SLOT);
 }
 

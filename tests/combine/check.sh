@@ -58,7 +58,7 @@ also=(30543                       # splits a CTA
       62190505                    # an independent kernel of a condensed packet waits for a slot
       84011018                    # SMs are held twice in vain for a CGA that needs a whole domain, as CTAs end one at a time
       76008635                    # no record was left for an independent kernel when it was launched
-      85112452                    # a condensed packet with metadata, whose client has most task slots
+      85112452 687000197          # a condensed packet with metadata or CGAs, whose client has most task slots
       135002617 125003101 537002094 # long visits: thousands of CTAs beside those of other shapes
       63022945                    # SMs that are disabled twice, when the first request is answered after the second was made
       56006229)                   # queues take descriptors and buffers from each other

@@ -345,42 +345,73 @@ static void not_to_the_busy_one(void **unused)
 	assert_int_equal(turns.moment, 0);
 }
 
+#define CROWD 4u /* queues that wait for a slot beside queue 0 */
+
 /*
- * The busy client has its slots, and five queues that wait for more. One of these has a condensed packet whose kernels have
- * metadata. It waits for a slot twice, and not once for each kernel: before the metadata are checked, and before its first
- * kernel starts.
+ * The busy client has its slots, and five queues that wait for more. One of these, queue 0, has a condensed packet of four
+ * kernels like @reference, all of which are checked before the first one starts.
  */
-static void checks_wait_once(void **unused)
+static void crowd_with(struct tutti_dispatch_packet reference)
 {
-	enum { WAITING = 4, BUSY = SLOTS - TURN_SLOTS + WAITING };
-	struct tutti_dispatch_packet reference = kernel_packet(0, 1);
 	union tutti_packet p = condensed(4);
 
-	(void)unused;
-	start(8, SLOTS);
 	rig_rsb(0, ASID, TUTTI_RSB_SCRATCH);
 	rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB);
 	for (unsigned q = 1; q < RINGS; q++)
 		rig_queue(q, q < OTHER ? ASID : ASID + 1, 0);
-	tmd[0] = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION };
-	reference.tmd = TMD_AT;
 	store(0, 0, reference);
-	for (unsigned q = 1; q <= BUSY; q++) {
+	for (unsigned q = 1; q <= SLOTS - TURN_SLOTS + CROWD; q++) {
 		write_kernel(q, false);
 		doorbell(q);
 		take();
 	}
 	assert_int_equal(on_card(0, OTHER), SLOTS - TURN_SLOTS);
 	submit(0, &p);
-	assert_int_equal(waiting(WAIT_SLOT), WAITING + 1);
-	for (unsigned q = 1; q <= WAITING; q++)
+	assert_int_equal(waiting(WAIT_SLOT), CROWD + 1);
+}
+
+/* The queue waits twice, and not for each kernel: before they are checked, and before the first one starts. */
+static void checks_wait_once(void **unused)
+{
+	struct tutti_dispatch_packet reference = kernel_packet(0, 1);
+
+	(void)unused;
+	start(8, SLOTS);
+	tmd[0] = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION };
+	reference.tmd = TMD_AT;
+	crowd_with(reference);
+	for (unsigned q = 1; q <= CROWD; q++)
 		end_all((unsigned)slot_of(q, 0));
 	assert_int_equal(waiting(WAIT_SLOT), 1);
 	assert_int_equal(queue_at(0)->seen, 4);
 	assert_int_equal(started[0], 0);
-	end_all((unsigned)slot_of(WAITING + 1, 0));
+	end_all((unsigned)slot_of(CROWD + 1, 0));
 	assert_int_equal(started[0], 1);
 	assert_int_equal(on_card(0, OTHER), SLOTS - TURN_SLOTS);
+}
+
+/*
+ * The visit is over before the CGAs of all kernels have been checked, and then the slot is gone. What the queue has noted of
+ * its checks must not reach its next packet, which a barrier would take for signals that are 0.
+ */
+static void checks_are_forgotten(void **unused)
+{
+	unsigned seen = 0;
+
+	(void)unused;
+	start(8, SLOTS);
+	descriptor[1].cga_kind = TUTTI_CGA_GPC;
+	descriptor[1].cga[0] = descriptor[1].cga[1] = descriptor[1].cga[2] = 1;
+	crowd_with(kernel_packet(1, 1));
+	for (unsigned q = 1; q <= CROWD + 1; q++) {
+		assert_int_equal(started[0], 0);
+		rig_shorten_visit(0);
+		end_all((unsigned)slot_of(q, 0));
+		seen |= queue_at(0)->seen;
+	}
+	assert_int_equal(seen, 4);
+	assert_int_equal(started[0], 1);
+	assert_int_equal(queue_at(0)->seen, 0);
 }
 
 int main(void)
@@ -399,6 +430,7 @@ int main(void)
 		{ "REL-12: a busy client gives way to a fetch", gives_way_to_a_fetch, NULL, NULL, NULL },
 		{ "REL-12: a busy client gives way to a kernel for a moment", gives_way_for_a_moment, NULL, NULL, NULL },
 		{ "REL-12, RES-01: metadata are checked without waiting for a slot for each", checks_wait_once, NULL, NULL, NULL },
+		{ "PKT-03, REL-12: checks of CGAs are forgotten when the kernels start", checks_are_forgotten, NULL, NULL, NULL },
 		{ "REL-12: nobody gives way to the busy client", not_to_the_busy_one, NULL, NULL, NULL },
 	};
 
