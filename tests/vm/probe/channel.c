@@ -4,8 +4,7 @@
 
 #include "probe.h"
 
-#define REPLY_MS 5000
-#define PINGS	 200
+#define PINGS 200
 
 /* Next message of the card; false = none. */
 static bool take(struct probe *probe, struct tutti_message *message)
@@ -25,7 +24,7 @@ static bool take(struct probe *probe, struct tutti_message *message)
 int probe_request(struct probe *probe, struct tutti_message *message)
 {
 	u32 slots = probe->known.host_ring.bytes / sizeof(*message);
-	unsigned long end = jiffies + msecs_to_jiffies(REPLY_MS);
+	unsigned long end = jiffies + msecs_to_jiffies(PROBE_PATIENCE_MS);
 	u32 id = probe->tail + 1;
 
 	message->id = id;
@@ -51,7 +50,7 @@ void probe_check_channel(struct probe *probe)
 
 	probe_check(probe, !error && message.value == 0x1234567890abcdefull, "PING is answered (%d)", error);
 	/* It may follow the reply by a moment. */
-	for (i = 0; i < 100 && atomic_read(&probe->count[0]) == before; i++)
+	for (i = 0; i < PROBE_PATIENCE_MS / 10 && atomic_read(&probe->count[0]) == before; i++)
 		wait_for_completion_timeout(&probe->interrupt, msecs_to_jiffies(10));
 	probe_check(probe, atomic_read(&probe->count[0]) > before, "its MSI-X interrupt arrives");
 	start = ktime_get();

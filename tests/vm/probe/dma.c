@@ -11,7 +11,6 @@
 #define QUEUE  3
 #define VA     (1ull << 30) /* all table indexes but the second are 0 */
 #define SLOTS  8
-#define WAIT_MS 5000
 
 /** struct block - what the card reads and writes in guest memory. */
 struct block {
@@ -80,7 +79,7 @@ static bool retired(struct block *block, u64 index)
 {
 	int ms;
 
-	for (ms = 0; ms < WAIT_MS && READ_ONCE(block->read_index[0]) <= index; ms++)
+	for (ms = 0; ms < PROBE_PATIENCE_MS && READ_ONCE(block->read_index[0]) <= index; ms++)
 		usleep_range(1000, 1500);
 	dma_rmb(); /* the index, before what it announces */
 	return READ_ONCE(block->read_index[0]) > index;
@@ -115,7 +114,7 @@ static void check_fault(struct probe *probe, struct block *block)
 	int ms, error = 0;
 
 	publish(probe, block, 1, &packet);
-	for (ms = 0; ms < 500 && !error; ms += 10) {
+	for (ms = 0; ms < PROBE_PATIENCE_MS && !error; ms += 10) {
 		message = (struct tutti_message){.type = TUTTI_MSG_QUEUE_QUERY, .arg = {QUEUE}};
 		error = probe_request(probe, &message);
 		if (error || message.arg[2])

@@ -10,7 +10,6 @@
 #define IMAGE	     "tutti/tutti-fw.bin"
 #define DOORBELL     12 /* ivshmem register: peer << 16 | vector; the card is peer 0, its kick vector 0 */
 #define POSITION     8	/* ivshmem register: our own peer id */
-#define BOOT_MS	     5000
 #define RSB_BYTES    (TUTTI_MAX_RSBS * TUTTI_PAGE_SIZE)
 
 void probe_check(struct probe *probe, bool good, const char *format, ...)
@@ -82,7 +81,7 @@ static int check_boot(struct probe *probe)
 	release_firmware(image);
 	/* The state is still that of the previous boot, so it does not say whether the card sleeps. */
 	writel(0, probe->registers + DOORBELL);
-	for (ms = 0; ms < BOOT_MS; ms++) {
+	for (ms = 0; ms < PROBE_PATIENCE_MS; ms++) {
 		if (probe_status(probe, boot_sequence) == sequence && probe_status(probe, state) > TUTTI_STATE_LOADING)
 			break;
 		usleep_range(1000, 1500);
@@ -91,7 +90,8 @@ static int check_boot(struct probe *probe)
 	probe_check(probe, !error, "firmware boots through the control window (%d ms, error %u)", ms,
 		    probe_status(probe, boot_error));
 	beat = probe_status(probe, heartbeat);
-	msleep(100);
+	for (ms = 0; ms < PROBE_PATIENCE_MS && probe_status(probe, heartbeat) == beat; ms += 10)
+		msleep(10);
 	probe_check(probe, probe_status(probe, heartbeat) != beat, "heartbeat");
 	return error;
 }
@@ -155,7 +155,7 @@ static void unbind(struct pci_dev *pdev)
 	wmb(); /* as at boot */
 	writel(readl(probe_control(probe, boot_sequence)) + 1, probe_control(probe, boot_sequence));
 	writel(0, probe->registers + DOORBELL);
-	for (i = 0; i < BOOT_MS && probe_status(probe, state) != TUTTI_STATE_FAILED; i++)
+	for (i = 0; i < PROBE_PATIENCE_MS && probe_status(probe, state) != TUTTI_STATE_FAILED; i++)
 		usleep_range(1000, 1500);
 	for (i = 0; i < probe->vectors; i++)
 		devm_free_irq(&pdev->dev, pci_irq_vector(pdev, i), &probe->line[i]);

@@ -21,6 +21,7 @@
 #include "tutti/mmu.h"
 
 #define PROBE_VECTORS 32
+#define PROBE_PATIENCE_MS 60000 /* the guest's clock runs on while a busy host keeps the card waiting */
 
 struct probe {
 	struct pci_dev *pdev;
