@@ -97,7 +97,7 @@ static bool fill_queue_destroy(struct rig *rig, void *args)
 /* Only a stopped queue can be reset, so this makes a second queue with a packet that stops it. */
 static bool fill_queue_reset(struct rig *rig, void *args)
 {
-	struct drm_tutti_wait wait = {.kind = DRM_TUTTI_WAIT_PROGRESS, .value = 1, .deadline = now_ns() + 10 * SECOND};
+	struct drm_tutti_wait wait = {.kind = DRM_TUTTI_WAIT_PROGRESS, .value = 1, .deadline = now_ns() + PATIENCE};
 	struct drm_tutti_queue_create create;
 	struct drm_tutti_kick kick = {0};
 	volatile uint64_t *doorbell;
@@ -198,7 +198,7 @@ static bool fill_counters(struct rig *rig, void *args)
 static bool fill_task_cancel(struct rig *rig, void *args)
 {
 	static const uint32_t begin[] = {0x00100293 /* li t0, 1 */, 0x00553023 /* sd t0, 0(a0) */, 0x0000006f /* j . */};
-	uint64_t *begun = (void *)(rig->memory + SPARE_DATA_AT), end = now_ns() + 10 * SECOND;
+	uint64_t *begun = (void *)(rig->memory + SPARE_DATA_AT), end = now_ns() + PATIENCE;
 	struct drm_tutti_queue_create create;
 	volatile uint64_t *doorbell;
 	struct drm_tutti_kick kick = {0};

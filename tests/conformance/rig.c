@@ -307,7 +307,7 @@ bool rig_works(struct rig *rig)
 	rig_signal(rig, 0, 1);
 	rig_fill(rig, BASE + DATA_AT, pattern, PAGE, 0);
 	rig_ring(rig);
-	if (rig_wait(rig, 0, 0, 10 * SECOND))
+	if (rig_wait(rig, 0, 0, PATIENCE))
 		return false;
 	for (unsigned i = 0; i < PAGE / 4; i++)
 		if (data[i] != pattern)
@@ -317,7 +317,7 @@ bool rig_works(struct rig *rig)
 
 bool rig_fresh(struct rig *rig)
 {
-	uint64_t end = now_ns() + 20 * SECOND;
+	uint64_t end = now_ns() + PATIENCE;
 
 	while (!rig_queue(rig)) {
 		rig_close(rig);
@@ -341,7 +341,7 @@ int rig_progress(struct rig *rig, uint64_t packets, uint64_t timeout_ns)
 int queue_error(struct rig *rig, struct tutti_fault *fault)
 {
 	struct drm_tutti_queue_query query = {.handle = rig->queue};
-	int error = rig_progress(rig, 1ull << 62, 10 * SECOND);
+	int error = rig_progress(rig, 1ull << 62, PATIENCE);
 
 	if (error != ECANCELED)
 		return error;

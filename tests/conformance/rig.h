@@ -20,6 +20,9 @@
 
 #define PAGE 4096ull
 #define SECOND 1000000000ull
+/* For what comes at once if the card has a processor to itself (REL-09). */
+#define PATIENCE (120 * SECOND)
+#define PATIENCE_MS 120000
 #define BASE 0x100000000ull /* card address of the rig's buffer */
 #define RING_LOG2 4u
 #define RIG_BYTES (16 * PAGE)

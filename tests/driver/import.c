@@ -144,7 +144,7 @@ static bool use(struct rig *rig, struct foreign *foreign, uint32_t handle)
 	rig_signal(rig, 0, 1);
 	rig_fill(rig, IMPORTED_AT + PAGE, 0x4711, PAGE, 0);
 	rig_ring(rig);
-	EXPECT(0, rig_wait(rig, 0, 0, 10 * SECOND));
+	EXPECT(0, rig_wait(rig, 0, 0, PATIENCE));
 	CHECK(foreign->words[PAGE / 4] == 0x4711 && foreign->words[2 * PAGE / 4 - 1] == 0x4711);
 	CHECK(foreign->words[0] == 7 && foreign->words[2 * PAGE / 4] == 7);
 	return true;

@@ -36,7 +36,7 @@ static bool check_killed(struct rig *rig)
 	struct drm_tutti_queue_query query = {.handle = rig->queue};
 	struct drm_tutti_handle queue = {.handle = rig->queue}, context = {.handle = rig->context};
 	struct drm_tutti_wait wait = {.kind = DRM_TUTTI_WAIT_PROGRESS, .handle = rig->queue, .value = 1000,
-				      .deadline = now_ns() + 10 * SECOND};
+				      .deadline = now_ns() + PATIENCE};
 	struct drm_tutti_queue_create create = queue_args(rig);
 	struct drm_tutti_context_create other = {0};
 
@@ -85,7 +85,7 @@ static bool errors_until_killed(struct rig *rig)
 {
 	struct drm_tutti_handle queue = {.handle = rig->queue};
 	struct drm_tutti_queue_query query;
-	uint64_t end = now_ns() + 30 * SECOND;
+	uint64_t end = now_ns() + PATIENCE;
 	int error = 0;
 
 	while (!error && now_ns() < end) {
@@ -170,7 +170,7 @@ static bool function_by_call(struct rig *rig)
 	reset.pad = 0;
 	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_RESET, &reset));
 	rig_signal(rig, 0, 1);
-	EXPECT(EIO, rig_wait(rig, 0, 0, 30 * SECOND));
+	EXPECT(EIO, rig_wait(rig, 0, 0, PATIENCE));
 	CHECK(fresh_works());
 	return after_reset(rig, card, 0);
 }
@@ -221,7 +221,7 @@ static bool wedge(struct rig *rig)
 
 static bool nonsense(struct rig *rig)
 {
-	uint64_t before, end = now_ns() + 20 * SECOND;
+	uint64_t before, end = now_ns() + PATIENCE;
 	struct window window;
 	uint32_t bo;
 

@@ -151,7 +151,7 @@ bool crash_is_told(struct rig *rig)
 	CHECK(rig_queue(rig) && rig_works(rig));
 	rig_signal(rig, 5, 1);
 	CHECK(inject("firmware-crash"));
-	error = rig_wait(rig, 5, 0, 60 * SECOND);
+	error = rig_wait(rig, 5, 0, PATIENCE);
 	rig_close(rig);
 	EXPECT(EIO, error);
 	return true;
@@ -159,7 +159,7 @@ bool crash_is_told(struct rig *rig)
 
 bool fresh_works(void)
 {
-	uint64_t end = now_ns() + 60 * SECOND;
+	uint64_t end = now_ns() + PATIENCE;
 	struct rig fresh = {.fd = -1};
 	bool good = false;
 

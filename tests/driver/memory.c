@@ -27,7 +27,7 @@ static bool card_fills(struct rig *rig, uint32_t pattern)
 	rig_signal(rig, 0, 1);
 	rig_fill(rig, SHARED_AT + PAGE, pattern, PAGE, 0);
 	rig_ring(rig);
-	EXPECT(0, rig_wait(rig, 0, 0, 10 * SECOND));
+	EXPECT(0, rig_wait(rig, 0, 0, PATIENCE));
 	return true;
 }
 

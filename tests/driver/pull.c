@@ -350,7 +350,7 @@ static void *wait_for_card(void *data)
 {
 	struct waiting *waiting = data;
 
-	waiting->error = card_signal_wait(waiting->fd, waiting->bo, 60 * SECOND);
+	waiting->error = card_signal_wait(waiting->fd, waiting->bo, PATIENCE);
 	return NULL;
 }
 
@@ -372,7 +372,7 @@ static bool link_lost(struct rig *rig)
 	CHECK(card_link(false));
 	wedged = soon_state("wedged");
 	pthread_join(thread, NULL);
-	EXPECT(EIO, rig_wait(rig, 5, 0, 60 * SECOND));
+	EXPECT(EIO, rig_wait(rig, 5, 0, PATIENCE));
 	rig_close(rig);
 	back = card_link(true) && card_write("card_reset", "function");
 	CHECK(wedged && back && card_state("running"));

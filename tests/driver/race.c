@@ -115,7 +115,7 @@ static void *wait_for_packet(void *data)
 {
 	struct waiting *waiting = data;
 
-	waiting->error = rig_progress(waiting->rig, 1, 10 * SECOND);
+	waiting->error = rig_progress(waiting->rig, 1, PATIENCE);
 	return NULL;
 }
 

@@ -135,7 +135,7 @@ static bool all_or_any(struct rig *rig)
 	for (unsigned i = 0; i < 4; i++)
 		CHECK(handles[i] = made(rig, 0));
 	EXPECT(0, array(rig, DRM_IOCTL_SYNCOBJ_SIGNAL, &handles[2], 1, 0));
-	EXPECT(0, wait_all(rig, handles, 4, SECOND, submit)); /* wait-any-for-submit-snapshot */
+	EXPECT(0, wait_all(rig, handles, 4, PATIENCE, submit)); /* wait-any-for-submit-snapshot */
 	EXPECT(ETIME, wait_all(rig, handles, 4, SECOND / 100, submit | all)); /* wait-all-for-submit-snapshot */
 	EXPECT(EINVAL, wait_all(rig, handles, 4, SECOND, all)); /* invalid-multi-wait-all-unsubmitted-signaled */
 	EXPECT(0, array(rig, DRM_IOCTL_SYNCOBJ_SIGNAL, handles, 4, 0));
@@ -173,12 +173,12 @@ static bool delayed(struct rig *rig)
 	waker.handle = made(rig, 0);
 	CHECK(!pthread_create(&thread, NULL, wake, &waker));
 	/* wait-for-submit-delayed-submit */
-	EXPECT(0, wait_all(rig, &waker.handle, 1, 10 * SECOND, DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT));
+	EXPECT(0, wait_all(rig, &waker.handle, 1, PATIENCE, DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT));
 	pthread_join(thread, NULL);
 	waker.handle = made(rig, 0);
 	waker.point = 7;
 	CHECK(!pthread_create(&thread, NULL, wake, &waker));
-	EXPECT(0, wait_point(rig, waker.handle, 5, 10 * SECOND, DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT));
+	EXPECT(0, wait_point(rig, waker.handle, 5, PATIENCE, DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT));
 	pthread_join(thread, NULL);
 	return true;
 }

@@ -217,7 +217,7 @@ static bool enable(struct rig *rig)
 		rig_signal(rig, 1, 1);
 		rig_dispatch(rig, 64, 0, 1);
 		rig_ring(rig);
-		EXPECT(0, rig_wait(rig, 1, 0, 10 * SECOND));
+		EXPECT(0, rig_wait(rig, 1, 0, PATIENCE));
 		CHECK(sms_run(rig, known.sms, ran));
 		if (!on)
 			EXPECT(64, (long)ran[0]);

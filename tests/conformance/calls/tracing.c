@@ -38,7 +38,7 @@ static unsigned count_of(const struct tutti_trace *records, uint32_t count, unsi
 /* A record may follow the signal by a moment: waits until there are records, ten seconds at most. */
 static bool read_soon(int fd, struct tutti_trace *records, uint32_t *count, uint32_t *lost)
 {
-	uint64_t end = now_ns() + 10 * SECOND;
+	uint64_t end = now_ns() + PATIENCE;
 	uint32_t room = *count;
 
 	do {
@@ -159,7 +159,7 @@ static bool overflow(struct rig *rig)
 	rig_signal(rig, 1, 1);
 	rig_dispatch(rig, 20000, 0, 1);
 	rig_ring(rig);
-	EXPECT(0, rig_wait(rig, 1, 0, 120 * SECOND));
+	EXPECT(0, rig_wait(rig, 1, 0, PATIENCE));
 	do {
 		count = 4000;
 		EXPECT(0, trace_read(rig->fd, got, &count, &lost));

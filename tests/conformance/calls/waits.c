@@ -84,7 +84,7 @@ static bool progress(struct rig *rig)
 	union tutti_packet *slot;
 
 	CHECK(rig_queue(rig) && rig_works(rig) && rig_works(rig));
-	EXPECT(0, rig_progress(rig, 2, 10 * SECOND));
+	EXPECT(0, rig_progress(rig, 2, PATIENCE));
 	EXPECT(0, rig_progress(rig, 0, 0));
 	EXPECT(0, rig_progress(rig, 1, 0));
 	EXPECT(ETIME, rig_progress(rig, 3, 0));
@@ -153,7 +153,7 @@ static bool has_vectors(int fd)
 static bool quietly(struct rig *rig, unsigned signal)
 {
 	volatile struct tutti_signal *value = (void *)(rig->memory + SIGNAL_AT + signal * sizeof(struct tutti_signal));
-	uint64_t end = now_ns() + 20 * SECOND;
+	uint64_t end = now_ns() + PATIENCE;
 
 	rig_fill(rig, BASE + DATA_AT, 1, 64, signal);
 	rig_ring(rig);
@@ -198,9 +198,9 @@ static void *wait_for_packet(void *data)
 	struct waiter *waiter = data;
 
 	if (waiter->kind == DRM_TUTTI_WAIT_SIGNAL)
-		waiter->error = rig_wait(waiter->rig, 1, 0, 60 * SECOND);
+		waiter->error = rig_wait(waiter->rig, 1, 0, PATIENCE);
 	else
-		waiter->error = rig_progress(waiter->rig, waiter->packets, 60 * SECOND);
+		waiter->error = rig_progress(waiter->rig, waiter->packets, PATIENCE);
 	return NULL;
 }
 
@@ -304,7 +304,7 @@ static bool interrupt_wait(struct rig *rig)
 	wait.value = now;
 	EXPECT(ETIME, call(rig->fd, DRM_IOCTL_TUTTI_WAIT, &wait));
 	EXPECT((long)now, (long)wait.value);
-	wait = (struct drm_tutti_wait){.kind = DRM_TUTTI_WAIT_INTERRUPT, .value = now, .deadline = now_ns() + 20 * SECOND};
+	wait = (struct drm_tutti_wait){.kind = DRM_TUTTI_WAIT_INTERRUPT, .value = now, .deadline = now_ns() + PATIENCE};
 	rig_publish(rig_slot(rig), 0x77); /* an error counts as well */
 	rig_ring(rig);
 	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_WAIT, &wait));
@@ -331,7 +331,7 @@ static bool one_by_one(struct rig *rig)
 		for (unsigned i = 1; i <= 4; i++) {
 			struct drm_syncobj_timeline_wait wait = {
 				.handles = (uintptr_t)&objects[i], .points = (uintptr_t)&point, .count_handles = 1,
-				.timeout_nsec = i <= packet ? (int64_t)(now_ns() + 20 * SECOND) : 0,
+				.timeout_nsec = i <= packet ? (int64_t)(now_ns() + PATIENCE) : 0,
 			};
 
 			EXPECT(i <= packet ? 0 : ETIME, call(rig->fd, DRM_IOCTL_SYNCOBJ_TIMELINE_WAIT, &wait));

@@ -22,8 +22,7 @@
 #define THREADS 2
 #define RIGS 3
 #define NOBODY 65534
-#define CALLS_LEAST 1000       /* it goes on until it has made more calls than this, however busy the machine is */
-#define PATIENCE (30 * SECOND) /* of a client whose card is not away */
+#define CALLS_LEAST 1000 /* it goes on until it has made more calls than this, however busy the machine is */
 
 /** struct tally - shared by all processes. */
 static struct tally {

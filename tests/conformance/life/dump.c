@@ -138,7 +138,7 @@ static bool crash(struct rig *rig)
 	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_COUNTERS, &counters));
 	CHECK(inject("firmware-crash"));
 	rig_signal(rig, 5, 1);
-	EXPECT(EIO, rig_wait(rig, 5, 0, 60 * SECOND));
+	EXPECT(EIO, rig_wait(rig, 5, 0, PATIENCE));
 	bytes = dump_read(dump);
 	CHECK(bytes >= sizeof(struct tutti_dump_header));
 	CHECK(is_true(dump, bytes, &known, &state) && queue_is_true(rig, dump, &known, context));

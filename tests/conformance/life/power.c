@@ -61,7 +61,7 @@ static bool in_flight(struct rig *rig)
 			rig_fill(rig, BASE + DATA_AT, i, 4 * PAGE, 1);
 		rig_ring(rig);
 		CHECK(system_sleep());
-		EXPECT(0, rig_wait(rig, 1, 0, 10 * SECOND));
+		EXPECT(0, rig_wait(rig, 1, 0, PATIENCE));
 	}
 	return true;
 }

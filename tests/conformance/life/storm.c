@@ -262,7 +262,7 @@ static bool all_queues(struct rig *rig)
 		rig_ring(&many[i]);
 	}
 	for (unsigned i = 0; i < n; i++) {
-		good &= !rig_wait(&many[i], 0, 0, 20 * SECOND) && many[i].memory[DATA_AT] == i;
+		good &= !rig_wait(&many[i], 0, 0, PATIENCE) && many[i].memory[DATA_AT] == i;
 		rig_close(&many[i]);
 	}
 	CHECK(n > 2 && good);

@@ -53,7 +53,7 @@ static void *sleep_in_wait(void *data)
 {
 	struct holder *holder = data;
 
-	holder->error = rig_wait(&holder->rig, 5, 0, 600 * SECOND);
+	holder->error = rig_wait(&holder->rig, 5, 0, PATIENCE);
 	return NULL;
 }
 
@@ -115,7 +115,7 @@ static bool check_gone(struct holder *holder, const struct order *order)
 
 	CHECK(!pthread_join(holder->thread, NULL));
 	CHECK(is_gone(order, holder->error));
-	EXPECT(1, poll(&poll_fd, 1, 60000));
+	EXPECT(1, poll(&poll_fd, 1, PATIENCE_MS));
 	CHECK(!ioctl(holder->fence, SYNC_IOC_FILE_INFO, &info));
 	CHECK(is_gone(order, -fence.status));
 	*rig->doorbell = 5;

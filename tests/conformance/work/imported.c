@@ -98,7 +98,7 @@ static bool with_ring(struct rig *rig, const struct foreign *foreign)
 					  TUTTI_AGENT_FILL << 16);
 		*doorbell = i;
 		EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_KICK, &kick));
-		EXPECT(0, rig_wait(rig, 1, 0, 20 * SECOND));
+		EXPECT(0, rig_wait(rig, 1, 0, PATIENCE));
 		CHECK(foreign->memory[9 * PAGE] == i + 1 && foreign->memory[10 * PAGE - 1] == i + 1);
 	}
 	munmap((void *)doorbell, PAGE);

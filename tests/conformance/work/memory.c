@@ -137,7 +137,7 @@ static bool unmap_large(struct rig *rig)
 		rig_signal(rig, 0, 1);
 		rig_fill(rig, at + page * PAGE, 0x600d0000 + page, PAGE, 0);
 		rig_ring(rig);
-		EXPECT(0, rig_wait(rig, 0, 0, 10 * SECOND));
+		EXPECT(0, rig_wait(rig, 0, 0, PATIENCE));
 		EXPECT(0x600d0000 + page, words[page * PAGE / 4]);
 		EXPECT(0x600d0000 + page, words[(page + 1) * PAGE / 4 - 1]);
 	}
@@ -158,7 +158,7 @@ static bool card_buffer(struct rig *rig)
 	rig_signal(rig, 0, 1);
 	rig_fill(rig, 2 * BASE, 0xcafe, 16 * PAGE, 0);
 	rig_ring(rig);
-	EXPECT(0, rig_wait(rig, 0, 0, 10 * SECOND));
+	EXPECT(0, rig_wait(rig, 0, 0, PATIENCE));
 	for (unsigned i = 0; i < 16 * PAGE / 4; i++)
 		CHECK(words[i] == 0xcafe);
 	munmap(words, 16 * PAGE);
@@ -187,7 +187,7 @@ static bool closed_while_mapped(struct rig *rig)
 		rig_signal(rig, 0, 1);
 		rig_fill(rig, at, 0xbeef0000 + placement, 16 * PAGE, 0);
 		rig_ring(rig);
-		EXPECT(0, rig_wait(rig, 0, 0, 10 * SECOND));
+		EXPECT(0, rig_wait(rig, 0, 0, PATIENCE));
 		for (unsigned i = 0; i < 16 * PAGE / 4; i++)
 			CHECK(words[i] == 0xbeef0000 + placement);
 		munmap((void *)words, 16 * PAGE);
@@ -197,7 +197,7 @@ static bool closed_while_mapped(struct rig *rig)
 		rig_signal(rig, 0, 1);
 		rig_fill(rig, at, 0xdead, 16 * PAGE, 0);
 		rig_ring(rig);
-		EXPECT(0, rig_wait(rig, 0, 0, 10 * SECOND));
+		EXPECT(0, rig_wait(rig, 0, 0, PATIENCE));
 		words = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)offset);
 		CHECK(words != MAP_FAILED);
 		for (unsigned i = 0; i < 16 * PAGE / 4; i++)
@@ -282,7 +282,7 @@ static bool share(struct rig *rig)
 	rig_signal(&other, 0, 1);
 	rig_fill(&other, 2 * BASE + DATA_AT, 0x5ea, PAGE, 0);
 	rig_ring(&other);
-	EXPECT(0, rig_wait(&other, 0, 0, 10 * SECOND));
+	EXPECT(0, rig_wait(&other, 0, 0, PATIENCE));
 	words = (void *)(rig->memory + DATA_AT);
 	CHECK(words[0] == 0x5ea && words[PAGE / 4 - 1] == 0x5ea);
 	close(out.fd);

@@ -17,7 +17,7 @@
 /* ROUNDS rounds in a row take less than @ns each, on the average. */
 static bool quick(struct rig *rig, bool (*round)(struct rig *rig), uint64_t ns)
 {
-	uint64_t end = now_ns() + 120 * SECOND, start;
+	uint64_t end = now_ns() + PATIENCE, start;
 
 	do {
 		start = now_ns();
@@ -34,7 +34,7 @@ static bool quick(struct rig *rig, bool (*round)(struct rig *rig), uint64_t ns)
 static bool wake_card(struct rig *rig)
 {
 	struct drm_tutti_kick kick = {0};
-	uint64_t end = now_ns() + 20 * SECOND;
+	uint64_t end = now_ns() + PATIENCE;
 
 	while (!*rig->asleep && now_ns() < end)
 		usleep(100);
@@ -59,7 +59,7 @@ static bool kick(struct rig *rig)
 /* The card sleeps and nobody kicks it: the driver finds that a doorbell was rung, and kicks the card. */
 static bool found(struct rig *rig)
 {
-	uint64_t end = now_ns() + 60 * SECOND;
+	uint64_t end = now_ns() + PATIENCE;
 
 	CHECK(rig_queue(rig) && rig_works(rig));
 	while (!*rig->asleep && now_ns() < end)
@@ -68,7 +68,7 @@ static bool found(struct rig *rig)
 	rig_signal(rig, 1, 1);
 	rig_fill(rig, BASE + DATA_AT, 1, 64, 1);
 	*rig->doorbell = rig->write_index - 1;
-	EXPECT(0, rig_wait(rig, 1, 0, 60 * SECOND));
+	EXPECT(0, rig_wait(rig, 1, 0, PATIENCE));
 	return true;
 }
 
@@ -98,14 +98,14 @@ static bool with_packet(struct rig *rig, int (*wait)(struct rig *rig))
 
 static int for_signal(struct rig *rig)
 {
-	return rig_wait(rig, 1, 0, 60 * SECOND);
+	return rig_wait(rig, 1, 0, PATIENCE);
 }
 
 static uint64_t packets;
 
 static int for_progress(struct rig *rig)
 {
-	return rig_progress(rig, ++packets, 60 * SECOND);
+	return rig_progress(rig, ++packets, PATIENCE);
 }
 
 static int for_fence(struct rig *rig)
@@ -113,7 +113,7 @@ static int for_fence(struct rig *rig)
 	struct drm_tutti_fence fence = {.handle = rig->queue, .point = 1, .packet = ++packets};
 	struct drm_syncobj_timeline_wait wait = {
 		.points = (uintptr_t)&fence.point, .handles = (uintptr_t)&fence.syncobj, .count_handles = 1,
-		.timeout_nsec = (int64_t)(now_ns() + 60 * SECOND),
+		.timeout_nsec = (int64_t)(now_ns() + PATIENCE),
 	};
 	struct drm_syncobj_destroy gone = {0};
 	int error;
@@ -161,7 +161,7 @@ static bool error_round(struct rig *rig)
 {
 	rig_publish(rig_slot(rig), 0x77);
 	rig_ring(rig);
-	EXPECT(ECANCELED, rig_progress(rig, 1ull << 62, 60 * SECOND));
+	EXPECT(ECANCELED, rig_progress(rig, 1ull << 62, PATIENCE));
 	EXPECT(0, queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_RESET));
 	return true;
 }

@@ -59,7 +59,7 @@ static bool store(struct rig *rig, unsigned entry)
 	memcpy((uint8_t *)slot + 4, (uint8_t *)&packet + 4, sizeof(packet) - 4);
 	rig_publish(slot, packet.word[0]);
 	rig_ring(rig);
-	EXPECT(0, rig_progress(rig, rig->write_index, 20 * SECOND));
+	EXPECT(0, rig_progress(rig, rig->write_index, PATIENCE));
 	return true;
 }
 

@@ -39,7 +39,7 @@ static bool reaches(struct rig *rig, uint64_t address, const volatile uint32_t *
 	static uint32_t pattern = 0x9a9e0000;
 
 	fill(rig, address, ++pattern);
-	EXPECT(0, rig_wait(rig, 0, 0, 20 * SECOND));
+	EXPECT(0, rig_wait(rig, 0, 0, PATIENCE));
 	EXPECT(pattern, page[0]);
 	EXPECT(pattern, page[PAGE / 4 - 1]);
 	return true;
@@ -156,7 +156,7 @@ static bool over_several(struct rig *rig)
 	CHECK(reaches(rig, AT + 10 * PAGE, page_of(&memory, 10)) && reaches(rig, AT + 11 * PAGE, page_of(&memory, 11)));
 	drop(rig, &memory); /* what is left keeps it */
 	fill(rig, AT + 10 * PAGE, 1);
-	EXPECT(0, rig_wait(rig, 0, 0, 20 * SECOND));
+	EXPECT(0, rig_wait(rig, 0, 0, PATIENCE));
 	EXPECT(0, unmap(rig, AT, 16 * PAGE));
 	CHECK(misses(rig, AT + PAGE) && misses(rig, AT + 11 * PAGE));
 	return true;
@@ -294,7 +294,7 @@ static bool ring_runs(struct rig *rig, struct ring *ring)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	*ring->doorbell = ring->next++;
 	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_KICK, &kick));
-	EXPECT(0, rig_wait(rig, 2, 0, 20 * SECOND));
+	EXPECT(0, rig_wait(rig, 2, 0, PATIENCE));
 	return true;
 }
 
@@ -359,7 +359,7 @@ static bool executable(struct rig *rig)
 	EXPECT(0, map(rig, rig->bo, AT, 0, RIG_BYTES, 7));
 	EXPECT(0, map(rig, rig->bo, 2 * AT, 0, RIG_BYTES, 3));
 	dispatch(rig, AT + CODE_AT);
-	EXPECT(0, rig_progress(rig, 1, 20 * SECOND));
+	EXPECT(0, rig_progress(rig, 1, PATIENCE));
 	dispatch(rig, 2 * AT + CODE_AT);
 	EXPECT(0, queue_error(rig, &fault));
 	EXPECT(TUTTI_ERROR_MEMORY_FAULT, fault.code);

@@ -63,7 +63,7 @@ static bool ends(int file, int wanted)
 {
 	struct pollfd poll_fd = {.fd = file, .events = POLLIN};
 
-	EXPECT(1, poll(&poll_fd, 1, 10000));
+	EXPECT(1, poll(&poll_fd, 1, PATIENCE_MS));
 	EXPECT(wanted, status(file));
 	close(file);
 	return true;
@@ -79,7 +79,7 @@ static bool follows(struct rig *rig)
 	CHECK(rig_works(rig));
 	EXPECT(ETIME, point_wait(rig, syncobj, 1, SECOND / 20, 0));
 	CHECK(rig_works(rig));
-	EXPECT(0, point_wait(rig, syncobj, 1, 5 * SECOND, 0));
+	EXPECT(0, point_wait(rig, syncobj, 1, PATIENCE, 0));
 	return true;
 }
 
@@ -88,11 +88,11 @@ static bool already(struct rig *rig)
 	uint32_t syncobj;
 
 	CHECK(rig_queue(rig) && rig_works(rig));
-	EXPECT(0, rig_progress(rig, 1, 5 * SECOND));
+	EXPECT(0, rig_progress(rig, 1, PATIENCE));
 	syncobj = (uint32_t)syncobj_create(rig->fd);
 	EXPECT(0, fence_call(rig, syncobj, 7, 1));
-	EXPECT(0, point_wait(rig, syncobj, 7, 5 * SECOND, 0));
-	EXPECT(0, point_wait(rig, syncobj, 3, 5 * SECOND, 0));
+	EXPECT(0, point_wait(rig, syncobj, 7, PATIENCE, 0));
+	EXPECT(0, point_wait(rig, syncobj, 3, PATIENCE, 0));
 	return true;
 }
 
@@ -209,7 +209,7 @@ static bool any_order(struct rig *rig)
 	for (unsigned i = 0; i < 4; i++)
 		CHECK(rig_works(rig));
 	for (unsigned i = 0; i < 4; i++)
-		EXPECT(0, point_wait(rig, objects[i], 4 - i, 5 * SECOND, 0));
+		EXPECT(0, point_wait(rig, objects[i], 4 - i, PATIENCE, 0));
 	return true;
 }
 
@@ -223,7 +223,7 @@ static bool many(struct rig *rig)
 		EXPECT(0, fence_call(rig, syncobj, i, i / 100));
 	for (unsigned i = 0; i < 5; i++)
 		CHECK(rig_works(rig));
-	EXPECT(0, point_wait(rig, syncobj, 500, 5 * SECOND, 0));
+	EXPECT(0, point_wait(rig, syncobj, 500, PATIENCE, 0));
 	for (unsigned i = 501; i <= 600; i++)
 		EXPECT(0, fence_call(rig, syncobj, i, 1000));
 	return true; /* and closed with a hundred pending ones */
@@ -245,7 +245,7 @@ static bool point_eventfd(struct rig *rig)
 	EXPECT(0, error);
 	EXPECT(0, poll(&poll_fd, 1, 20));
 	CHECK(rig_works(rig));
-	EXPECT(1, poll(&poll_fd, 1, 5000));
+	EXPECT(1, poll(&poll_fd, 1, PATIENCE_MS));
 	close(args.fd);
 	return true;
 }
@@ -298,7 +298,7 @@ static bool error_event(struct rig *rig)
 	CHECK(rig_works(rig));
 	EXPECT(0, poll(&poll_fd, 1, 0));
 	bad_packet(rig);
-	EXPECT(1, poll(&poll_fd, 1, 10000));
+	EXPECT(1, poll(&poll_fd, 1, PATIENCE_MS));
 	close(fd);
 	return true;
 }
@@ -315,7 +315,7 @@ static bool late_event(struct rig *rig)
 	EXPECT(0, queue_error(rig, &fault));
 	EXPECT(0, poll(&poll_fd, 1, 50));
 	CHECK(set_event(rig, fd, DRM_TUTTI_EVENT_ERROR));
-	EXPECT(1, poll(&poll_fd, 1, 1000));
+	EXPECT(1, poll(&poll_fd, 1, PATIENCE_MS));
 	close(fd);
 	return true;
 }
