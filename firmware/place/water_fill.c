@@ -319,6 +319,15 @@ static inline void close_rows(struct lake *lake)
 		lake->top--;
 }
 
+/* The number of SMs in @mask, which is @n if it is the mask of the last row: usually many rows change by the same SMs. */
+static inline uint32_t count_again(uint32_t mask, uint32_t *last, uint32_t n)
+{
+	if (mask == *last)
+		return n;
+	*last = mask;
+	return popcount32(mask);
+}
+
 /* An SM joins a row if it is in the one that is @repeat lower. Those below have not changed yet. */
 static COLD void raise_all(struct lake *lake, unsigned word, uint32_t mask, uint32_t repeat)
 {
@@ -332,8 +341,7 @@ static COLD void raise_all(struct lake *lake, unsigned word, uint32_t mask, uint
 	for (; (join = mask & ~row->mask[word]); row--) {
 		if (row > lake->row + repeat)
 			join &= row[-(int)repeat].mask[word];
-		if (join != last) /* usually many rows get the same SMs */
-			n = popcount32(last = join);
+		n = count_again(join, &last, n);
 		row->mask[word] |= join;
 		row->count += n;
 	}
@@ -424,8 +432,7 @@ void lake_set(struct lake *lake, unsigned word, uint32_t mask, unsigned levels)
 		change = row->mask[word] & mask;
 		if (!change)
 			continue;
-		if (change != last)
-			n = popcount32(last = change);
+		n = count_again(change, &last, n);
 		row->mask[word] ^= change;
 		row->count -= n;
 	}
@@ -434,8 +441,7 @@ void lake_set(struct lake *lake, unsigned word, uint32_t mask, unsigned levels)
 		/* Each row is a subset of the one below, so those below need no change. */
 		if (!change)
 			break;
-		if (change != last)
-			n = popcount32(last = change);
+		n = count_again(change, &last, n);
 		row->mask[word] |= change;
 		row->count += n;
 	}
@@ -445,8 +451,7 @@ void lake_set(struct lake *lake, unsigned word, uint32_t mask, unsigned levels)
 void lake_add(struct lake *lake, unsigned word, uint32_t mask, unsigned levels)
 {
 	lake_set(lake, word, mask, levels);
-	if (mask)
-		divisor_set(&lake->sms, lake->sms.by + popcount32(mask));
+	divisor_set(&lake->sms, lake->sms.by + popcount32(mask));
 }
 
 #define LAP_STEPS 150u /* visit.h: for each word of masks, in this lake and in that of the task's shape */
