@@ -69,14 +69,6 @@ static unsigned replay(struct tutti_queue *queue, struct tutti_recording *record
 	return (unsigned)(*queue->write_index - before);
 }
 
-/* The card takes all that is in the ring, without running it. */
-static void take_all(struct tutti_queue *queue)
-{
-	for (uint64_t i = *queue->read_index; i < *queue->write_index; i++)
-		tutti_queue_slot(queue, i)->word[0] = TUTTI_PACKET_INVALID;
-	tutti_store_release((uint64_t *)queue->read_index, *queue->write_index);
-}
-
 /* Checks that the packet at @index is that of launch @i, which stores a reference (in any entry) if @reference is set. */
 static void assert_packet(struct tutti_queue *queue, uint64_t index, unsigned i, bool reference)
 {
@@ -108,7 +100,7 @@ static void all_launches(void **state)
 				assert_int_equal(replay(queue, recording), sizes[i]);
 				for (unsigned k = 0; k < sizes[i]; k++)
 					assert_packet(queue, first + k, k, form == TUTTI_REPLAY_REFERENCE);
-				take_all(queue);
+				take_packets(queue);
 			}
 			assert_int_equal(tutti_recording_destroy(recording), 0);
 		}
@@ -147,7 +139,7 @@ static void changed_launches(void **state)
 				assert_int_equal(replay(queue, recording), 3);
 				for (unsigned k = 0; k < 3; k++)
 					assert_packet(queue, first + k, k, form == TUTTI_REPLAY_REFERENCE);
-				take_all(queue);
+				take_packets(queue);
 			}
 			assert_int_equal(tutti_recording_destroy(recording), 0);
 		}
@@ -161,7 +153,7 @@ static void diffs_of(struct tutti_queue *queue, struct tutti_recording *recordin
 
 	assert_int_equal(replay(queue, recording), 1);
 	assert_int_equal(diff_decode(&tutti_queue_slot(queue, first)->condensed, table, diffs, NULL), 9);
-	take_all(queue);
+	take_packets(queue);
 }
 
 /* A recording obeys the flags of its queue, which say what fields a diff has and whether kernels may overlap. */
@@ -182,7 +174,7 @@ static void as_the_queue_says(void **state)
 		launches[8].barrier = false;
 		recording = recorded(queue, 9);
 		assert_int_equal(replay(queue, recording), 9);
-		take_all(queue);
+		take_packets(queue);
 		diffs_of(queue, recording, table, diffs);
 		for (unsigned k = 0; k < 8; k++)
 			assert_int_equal(diffs[k].vector, 0);
@@ -215,13 +207,13 @@ static void references_are_sent_once(void **state)
 		assert_int_equal(replay(queue, recording), 1);
 		assert_int_equal(tutti_recording_set_kernarg(recording, 3, &launches), 0);
 		assert_int_equal(replay(queue, recording), 1);
-		take_all(queue);
+		take_packets(queue);
 		assert_int_equal(tutti_recording_form(recording, round ? TUTTI_REPLAY_PLAIN : TUTTI_REPLAY_REFERENCE),
 				 0);
 		assert_int_equal(tutti_recording_packets(recording), 8);
 		if (round < 2)
 			assert_int_equal(replay(queue, recording), 8);
-		take_all(queue);
+		take_packets(queue);
 		assert_int_equal(tutti_recording_form(recording, TUTTI_REPLAY_CONDENSED), 0);
 		assert_int_equal(tutti_recording_set_kernarg(recording, 4, &launches), 0);
 		assert_int_equal(tutti_recording_packets(recording), 1);
@@ -279,7 +271,7 @@ static void parts(void **state)
 		assert_int_equal(rings(queue, recording, rows[i].packets), rows[i].rings);
 		for (unsigned k = 0; k < rows[i].rings; k++)
 			assert_true(rung[k] == first + rows[i].last[k]);
-		take_all(queue);
+		take_packets(queue);
 		assert_int_equal(tutti_recording_destroy(recording), 0);
 	}
 	assert_int_equal(tutti_queue_destroy(queue), 0);
@@ -295,11 +287,11 @@ static bool in_order(struct tutti_queue *queue, unsigned n, enum tutti_replay_fo
 	bool alone;
 
 	replay(queue, recording);
-	take_all(queue);
+	take_packets(queue);
 	rings(queue, recording, tutti_recording_packets(recording));
 	alone = deepest == 1;
 	assert_int_equal(calls, alone ? 2 : 1); /* one of them rings the doorbell */
-	take_all(queue);
+	take_packets(queue);
 	assert_int_equal(tutti_recording_destroy(recording), 0);
 	assert_int_equal(tutti_queue_rsb(queue)->depth, 0);
 	return alone;
@@ -397,7 +389,7 @@ static void newest_replay(void **state)
 				assert_true(owed_when(queue, (uint64_t)last + 1, first - 1));
 				assert_false(owed_when(queue, (uint64_t)last + 2, first - 1));
 			}
-			take_all(queue);
+			take_packets(queue);
 		}
 		assert_int_equal(tutti_recording_destroy(recording), 0);
 	}
@@ -425,7 +417,7 @@ static void known_to_the_queue(void **state)
 		for (unsigned i = 0; i < 3; i++)
 			assert_int_equal(tutti_recording_destroy(recording[i]), i == gone ? -EINVAL : 0);
 		assert_null(queue_of(queue)->recordings);
-		take_all(queue);
+		take_packets(queue);
 	}
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
@@ -453,10 +445,10 @@ static void gives_its_entries_back(void **state)
 		replay(i ? other : queue, recording[i]);
 	}
 	assert_int_equal(entries_owned(rsb), 8);
-	take_all(queue);
+	take_packets(queue);
 	assert_int_equal(tutti_recording_destroy(recording[0]), 0);
 	assert_int_equal(entries_owned(rsb), 3);
-	take_all(other);
+	take_packets(other);
 	assert_int_equal(tutti_queue_destroy(other), 0);
 	assert_int_equal(entries_owned(rsb), 0);
 	assert_int_equal(tutti_replay(recording[1]), -EINVAL);
@@ -559,7 +551,7 @@ static void stopped_queue(void **state)
 			assert_int_equal(tutti_replay(recording), -EIO);
 			assert_true(*queue->write_index == written);
 			assert_int_equal(tutti_queue_reset(queue), 0);
-			take_all(queue);
+			take_packets(queue);
 			assert_int_equal(replay(queue, recording),
 					 3); /* the references are sent again, since the card has lost them */
 			assert_int_equal(tutti_recording_destroy(recording), 0);
@@ -596,7 +588,7 @@ static void stops_meanwhile(void **state)
 	assert_true(owed_when(queue, 39, -1));
 	assert_false(owed_when(queue, 40, -1));
 	assert_int_equal(tutti_queue_reset(queue), 0);
-	take_all(queue);
+	take_packets(queue);
 	for (unsigned i = 0; i < 30; i++) {
 		struct tutti_launch one = a_launch(0, 0, NULL);
 
