@@ -13,7 +13,7 @@
 #include "record/condense.h"
 #include "record/grid.h"
 
-/** struct cga_size - workgroups of a launch's CGAs along x, y and z; all 0 if it has none. */
+/** struct cga_size - workgroups of a launch's CGAs along x, y and z; all 1 if it has none. */
 struct cga_size {
 	uint16_t along[3];
 };
@@ -186,7 +186,7 @@ static int grow(struct tutti_recording *recording)
 int record_launch(struct tutti_recording *recording, const struct tutti_dispatch_packet *packet,
 		  const struct tutti_kernel_descriptor *descriptor)
 {
-	struct cga_size cga = {{0}};
+	struct cga_size cga = {{1, 1, 1}};
 
 	if (recording->launches == recording->room && grow(recording))
 		return -ENOMEM;
@@ -323,7 +323,7 @@ int tutti_recording_set_grid(struct tutti_recording *recording, unsigned index, 
 	launch.setup = launch.grid_z > 1 || launch.workgroup_z > 1   ? 3
 		       : launch.grid_y > 1 || launch.workgroup_y > 1 ? 2
 								     : 1;
-	if (recording->cga[index].along[0] && !grid_is_whole(&launch, recording->cga[index].along))
+	if (!grid_is_whole(&launch, recording->cga[index].along))
 		return -EINVAL;
 	recording->launch[index] = launch;
 	return changed(recording, index);
@@ -374,7 +374,7 @@ static inline void put_packets(struct tutti_queue *queue, uint64_t index, const 
 	}
 }
 
-/* The signals are owed again, even those that have been given up since they were recorded. */
+/* The replay will decrement its signals, so waits for them are no longer in vain, even if they had been given up. */
 static __attribute__((noinline, cold)) void take_signals(struct tutti_recording *recording)
 {
 	struct tutti_device *device = recording->queue->device;
