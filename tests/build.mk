@@ -131,8 +131,8 @@ check: check-build vm-build
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) $(PROVE) -j$(TEST_JOBS) --rules='par=$(call any_of,$(GUEST_TESTS))' \
 		--rules='par=$(call any_of,$(BESIDE))' $(GUEST_TESTS) $(BESIDE) $(PERF_SCRIPTS)
 
-# The same while eight processes compete for the processors: no result may depend on time (REL-09). Twelve tests at a time,
-# seven of which are guests at first, compete with each other as well. It takes some 35 minutes.
+# The same while eight processes compete for the processors: no result may depend on time (REL-09). Twelve tests run at
+# a time, of which seven are guests at first. It takes about 35 minutes.
 .PHONY: check-loaded
 check-loaded: check-build vm-build
 	tests/tap/busy 8 $(MAKE) check TEST_JOBS=12

@@ -34,7 +34,7 @@ static COLD int checked(struct queue *queue)
 	if (!queue_table.shared || !turns_reserved(queue))
 		return 0;
 	queue->seen = queue->block->kernels;
-	queue->block->complete = 0; /* so that the packet comes here again, and does not leave the number behind */
+	queue->block->complete = 0; /* so that the packet is not taken for one that was checked, and the number is reset */
 	return wait_park(queue, WAIT_SLOT);
 }
 

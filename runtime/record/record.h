@@ -8,7 +8,7 @@
 
 /**
  * record_launch() - append an encoded launch to a recording.
- * @descriptor: says which CGAs the grid has to be made of, whenever it is changed; NULL: nothing is known of that
+ * @descriptor: of its kernel: if that has CGAs, the grid can only be changed to whole ones; NULL: to any
  * Return: 0 or -ENOMEM.
  */
 int record_launch(struct tutti_recording *recording, const struct tutti_dispatch_packet *packet,

@@ -20,7 +20,7 @@
 
 #define PAGE 4096ull
 #define SECOND 1000000000ull
-/* For what comes at once if the card has a processor to itself (REL-09). */
+/* How long to wait for something that happens at once on an idle machine (REL-09). */
 #define PATIENCE (120 * SECOND)
 #define PATIENCE_MS 120000
 #define BASE 0x100000000ull /* card address of the rig's buffer */

@@ -109,8 +109,8 @@ card_unbind() {
 	echo >"$(card_path)/driver_override"
 }
 
-# control COMMAND...: prints the answer; status 0 if it ended with "ok". /dev/ttyS1 is raw since /init. To put a new card in
-# takes seconds on a host that has other things to do, so the answer has minutes.
+# control COMMAND...: prints the answer; status 0 if it ended with "ok". /dev/ttyS1 is raw since /init. Putting in a
+# new card takes seconds on a busy host, so the answer has minutes.
 control() {
 	local line
 	exec 8<>/dev/ttyS1

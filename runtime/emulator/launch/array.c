@@ -165,7 +165,7 @@ void sm_array_destroy(struct sm_array *array)
 	if (!array)
 		return;
 	sm_array_reset(array);
-	translator_destroy(array->translator); /* no wave uses it any more, but its thread takes a lock that goes next */
+	translator_destroy(array->translator); /* no wave uses it any more, but its thread takes a lock that is destroyed next */
 	schedule_fini(array);
 	sm_array_free(array);
 }

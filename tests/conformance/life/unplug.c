@@ -97,7 +97,7 @@ static bool hold(struct holder *holder)
 	return true;
 }
 
-/* A card that is pulled out may first be noticed because it does not answer any more, which ends all work with EIO. */
+/* The driver may find out that a card no longer answers before the slot reports that it was pulled: then work ends with EIO. */
 static bool is_gone(const struct order *order, int error)
 {
 	return error == ENODEV || (order->how == PULL && error == EIO);

@@ -461,7 +461,7 @@ static bool all_at_once(struct rig *rig)
 	CHECK(unmap_cost(rig, memory.bo, AT, PAGE, &page));
 	CHECK(unmap_cost(rig, memory.bo, 0, TUTTI_VA_END, &all));
 	drop(rig, &memory);
-	CHECK(all < 2000 * page); /* it would be 100 000 times as much, and a busy machine lends little time at a stretch */
+	CHECK(all < 2000 * page); /* less than 67 million steps take by far; a busy machine may add some to each call */
 	return true;
 }
 

@@ -296,7 +296,7 @@ static void raises(void **unused)
 		}
 }
 
-/* Some SMs of word @w get @repeat slots more or less, in the lake and in level[]. */
+/* Give @repeat more free slots to some SMs of word @w, or take as many from them, in the lake and in level[]. */
 static void change(unsigned w, uint32_t repeat, bool more)
 {
 	uint32_t mask = roll32(), b;
@@ -312,7 +312,7 @@ static void change(unsigned w, uint32_t repeat, bool more)
 	(more ? lake_raise_by : lake_lower)(&lake, w, mask, repeat);
 }
 
-/* The rows above the top hold what was there before. */
+/* Several CTAs end, or are placed, on each SM at once. What lies above the top row is garbage at first. */
 static void several_at_once(void **unused)
 {
 	unsigned card, round, step;

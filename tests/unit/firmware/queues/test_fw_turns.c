@@ -370,7 +370,7 @@ static void crowd_with(struct tutti_dispatch_packet reference)
 	assert_int_equal(waiting(WAIT_SLOT), CROWD + 1);
 }
 
-/* The queue waits twice, and not for each kernel: before they are checked, and before the first one starts. */
+/* The queue waits for a slot only twice, not for each kernel: before they are checked, and before the first one starts. */
 static void checks_wait_once(void **unused)
 {
 	struct tutti_dispatch_packet reference = kernel_packet(0, 1);
@@ -391,8 +391,8 @@ static void checks_wait_once(void **unused)
 }
 
 /*
- * The visit is over before the CGAs of all kernels have been checked, and then the slot is gone. What the queue has noted of
- * its checks must not reach its next packet, which a barrier would take for signals that are 0.
+ * The visit is over before the CGAs of all kernels have been checked, and then the slot is gone. The number of
+ * kernels that have been checked must not stay for the queue's next packet: a barrier would take it for signals that are 0.
  */
 static void checks_are_forgotten(void **unused)
 {
