@@ -11,7 +11,7 @@
 #include "groups/occupancy.h"
 #include "place/sm_match.h"
 
-#define DOMAIN_STEPS 150u /* visit.h: to find out whether an empty domain would have room for a CGA */
+#define DOMAIN_STEPS 128u /* visit.h: to find out whether an empty domain would have room for a CGA */
 
 /* Policies, and tasks that cannot go on. */
 static struct {

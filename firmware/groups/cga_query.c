@@ -283,46 +283,46 @@ COLD int query_share(struct domain_range range, unsigned n, bool multicast, uint
 
 static uint32_t nowhere[QUERY_SEGMENTS], nobody;
 
-static bool take_part(struct gpc *gpc, uint32_t within, const struct query_ask *ask, unsigned ctas)
+/* The slots of the @last CGA that is counted need not be taken, since nobody asks for what is left. */
+static bool take_part(struct gpc *gpc, uint32_t within, const struct query_ask *ask, unsigned ctas, bool last)
 {
 	int speed = query_speed(gpc, within, ctas, ask->multicast);
 
 	visit_goes_on(PART_STEPS << ask->multicast);
-	if (speed < 0)
-		return false;
-	query_take(gpc, within, ctas, ask->multicast, speed, nowhere, &nobody);
-	return true;
+	if (speed >= 0 && !last)
+		query_take(gpc, within, ctas, ask->multicast, speed, nowhere, &nobody);
+	return speed >= 0;
 }
 
-static bool take_shared(struct domain_range range, const struct query_ask *ask)
+static bool take_shared(struct domain_range range, const struct query_ask *ask, bool last)
 {
 	uint16_t shares[TUTTI_MAX_GPCS];
 	unsigned i;
 
 	if (query_share(range, ask->ctas, ask->multicast, shares) < 0)
 		return false;
-	for (i = 0; i < range.n; i++)
+	for (i = 0; i < range.n && !last; i++)
 		if (shares[i])
-			take_part(&domains.gpc[range.first + i], domains.gpc[range.first + i].all, ask, shares[i]);
+			take_part(&domains.gpc[range.first + i], domains.gpc[range.first + i].all, ask, shares[i], false);
 	return true;
 }
 
 COLD unsigned query_count(const struct query_ask *ask, unsigned number, unsigned enough)
 {
 	struct domain_range range = domain_inside(TUTTI_CGA_GPC, ask->kind, number);
+	unsigned left = enough;
 	uint32_t within;
 	struct gpc *gpc;
-	unsigned n;
 
 	if (ask->kind >= TUTTI_CGA_UGPU) {
-		for (n = 0; n < enough && take_shared(range, ask); n++)
-			;
-		return n;
+		while (left && take_shared(range, ask, left == 1))
+			left--;
+		return enough - left;
 	}
 	gpc = query_gpc(ask->kind, number, &within);
 	if (ask->identity && enough > gpc->credits_all)
-		enough = gpc->credits_all;
-	for (n = 0; n < enough && take_part(gpc, within, ask, ask->ctas); n++)
-		;
-	return n;
+		left = enough = gpc->credits_all;
+	while (left && take_part(gpc, within, ask, ask->ctas, left == 1))
+		left--;
+	return enough - left;
 }

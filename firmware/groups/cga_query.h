@@ -54,7 +54,7 @@ uint32_t *query_take(struct gpc *gpc, uint32_t within, unsigned n, bool multicas
  * Return: speed, or QUERY_INVALID
  */
 int query_share(struct domain_range range, unsigned n, bool multicast, uint16_t *shares);
-/** query_count() - how many innermost CGAs, at most @enough, fit domain @number of their kind; takes their slots. */
+/** query_count() - how many innermost CGAs, at most @enough, fit domain @number of their kind. Changes its rows. */
 unsigned query_count(const struct query_ask *ask, unsigned number, unsigned enough);
 
 /* The speed is the index of the row that takes the last CTA; the sentinel below row 0 makes it QUERY_INVALID. */

@@ -8,7 +8,7 @@
 struct cga;
 
 /**
- * occupancy_fits() - whether the rows have room for one CGA in a domain. It takes its slots from the rows.
+ * occupancy_fits() - whether the rows have room for one CGA in a domain. Changes the rows of the domain.
  * @outer, @number: a domain of the kind of the outermost CGAs, or DOMAIN_KIND_CARD and 0
  */
 bool occupancy_fits(const struct cga *cga, unsigned outer, unsigned number);

@@ -364,7 +364,7 @@ static void held_domains(void **unused)
 		cga_domains(task, mask);
 		assert_memory_equal(mask, wanted, sizeof(mask));
 		kind = grid.kind[grid.levels - 1];
-		assert_true(steps_left() <= VISIT_STEPS - 150 * (kind == TUTTI_CGA_CPC ? domains.cpcs :
+		assert_true(steps_left() <= VISIT_STEPS - 128 * (kind == TUTTI_CGA_CPC ? domains.cpcs :
 								  kind == TUTTI_CGA_GPC ? card.gpcs :
 								  kind == TUTTI_CGA_UGPU ? card.ugpus : 1));
 		for (i = 0; i < LAKE_WORDS; i++)
