@@ -394,16 +394,10 @@ HOT uint32_t cga_place(struct task *task, uint32_t n)
 static void add_domain(uint32_t *mask, unsigned kind, unsigned number)
 {
 	struct domain_range range = domain_inside(TUTTI_CGA_GPC, kind, number);
-	uint32_t within;
-	unsigned i, n;
+	const struct gpc *gpc = &domains.gpc[range.first];
 
-	for (i = 0; i < range.n; i++) {
-		const struct gpc *gpc = &domains.gpc[range.first + i];
-
-		within = kind == TUTTI_CGA_CPC ? domains.cpc[number] : gpc->all;
-		for (n = domain_scatter(gpc, within); n--;)
-			mask[domain_part[n][0]] |= domain_part[n][1];
-	}
+	for (; range.n; range.n--, gpc++)
+		domain_add(gpc, kind == TUTTI_CGA_CPC ? domains.cpc[number] : gpc->all, mask);
 }
 
 COLD void cga_domains(const struct task *task, uint32_t *mask)

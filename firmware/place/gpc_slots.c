@@ -408,7 +408,6 @@ static void settle_row(struct lake_row *row, unsigned k)
 	const struct gpc *gpc;
 	const struct domain_row *own;
 	uint32_t mask;
-	unsigned n;
 
 	for (gpc = domains.gpc; gpc < domains.end; gpc++) {
 		own = gpc->row + (k - 1);
@@ -416,8 +415,7 @@ static void settle_row(struct lake_row *row, unsigned k)
 			continue;
 		mask = own->mask & ~(own < gpc->top ? own[1].mask : 0);
 		row->count += popcount32(mask);
-		for (n = domain_scatter(gpc, mask); n--;)
-			row->mask[domain_part[n][0]] |= domain_part[n][1];
+		domain_add(gpc, mask, row->mask);
 	}
 }
 
@@ -570,22 +568,31 @@ unsigned domain_scatter(const struct gpc *gpc, uint32_t mask)
 	return n;
 }
 
+COLD void domain_add(const struct gpc *gpc, uint32_t sms, uint32_t *mask)
+{
+	unsigned n = domain_scatter(gpc, sms);
+
+	while (n--)
+		mask[domain_part[n][0]] |= domain_part[n][1];
+}
+
 static COLD uint32_t pairs_slow(const struct gpc *gpc, uint32_t mask)
 {
 	struct paired *last = &paired[gpc->index % PAIRED];
-	uint32_t rest, other;
+	uint32_t rest, bit, other, pairs = 0;
 
 	/* Many CGAs in turn ask about the same SMs. */
 	if (last->gpc == gpc && last->of == mask)
 		return last->pairs;
 	visit_goes_on(PAIRED_STEPS);
-	*last = (struct paired){ gpc, mask, 0 };
-	for (rest = mask; rest; rest &= rest - 1) {
-		other = 1u << mate[gpc->first + lowest_bit(rest)];
-		if (mask & other & ~(rest & -rest))
-			last->pairs |= other | (rest & -rest);
+	for (rest = mask; rest; rest &= ~(bit | other)) {
+		bit = single_bit(rest);
+		other = 1u << mate[gpc->first + bit_number(bit)];
+		if (mask & other & ~bit)
+			pairs |= other | bit;
 	}
-	return last->pairs;
+	*last = (struct paired){ gpc, mask, pairs };
+	return pairs;
 }
 
 uint32_t domain_pairs(const struct gpc *gpc, uint32_t mask)

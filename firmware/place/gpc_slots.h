@@ -109,6 +109,8 @@ struct domain_range domain_inside(unsigned kind, unsigned outer, unsigned number
 /** domain_scatter() - SMs @mask of a GPC by position, as pairs (word, mask) in domain_part. Return: number of pairs */
 unsigned domain_scatter(const struct gpc *gpc, uint32_t mask);
 extern uint32_t domain_part[32][2];
+/** domain_add() - add SMs @sms of a GPC to @mask, which is by position. */
+void domain_add(const struct gpc *gpc, uint32_t sms, uint32_t *mask);
 /** domain_sm() - the number on the card of the SM at @bit of a GPC. */
 unsigned domain_sm(const struct gpc *gpc, unsigned bit);
 /** domain_pairs() - the SMs of @mask for which the other SM of their TPC is in @mask too. */
