@@ -335,6 +335,19 @@ static __attribute__((noinline)) bool is_truth(const struct shape *shape)
 	return shape_truth(shape);
 }
 
+/*
+ * To find out what is free beside other shapes may have taken most of a visit. Then the search is left to the next one;
+ * but only once, since there may be as much to look at again by then.
+ */
+static bool puts_off(void)
+{
+	domains.put_off = !domains.put_off && !visit_has(VISIT_STEPS / 2);
+	if (!domains.put_off)
+		return false;
+	visit_cut();
+	return true;
+}
+
 /* Return: false if what is free is not known yet; the next sync() goes on with it */
 static bool sync(struct shape *shape, const uint32_t *only)
 {
@@ -344,7 +357,7 @@ static bool sync(struct shape *shape, const uint32_t *only)
 	domain_settle();
 	if (!is_truth(shape))
 		lake = shape_mixed(shape);
-	if (!lake) {
+	if (!lake || (lake != &shape->lake && puts_off())) {
 		domains.shape = NULL;
 		return false;
 	}

@@ -392,12 +392,11 @@ static void settled_before_changes(void **unused)
 	}
 }
 
-/* A visit that has no time to find out what is free leaves nothing in the rows that could be taken for it. */
-static void unknown_rows(void **unused)
+/* Each SM holds a CTA of another shape. */
+static void beside_others(struct shape *shape)
 {
-	struct shape *shape = two_gpcs(34), *other;
+	struct shape *other;
 
-	(void)unused;
 	assert_true(domain_sync(shape));
 	domain_settle(); /* before CTAs of another shape are placed */
 	other = shape_find(3, 0, 3);
@@ -405,6 +404,15 @@ static void unknown_rows(void **unused)
 	counters.ctas_issued += 34;
 	lake_lower(&other->lake, 0, ~0u, 1);
 	lake_lower(&other->lake, 1, 3, 1);
+}
+
+/* A visit that has no time to find out what is free leaves nothing in the rows that could be taken for it. */
+static void unknown_rows(void **unused)
+{
+	struct shape *shape = two_gpcs(34);
+
+	(void)unused;
+	beside_others(shape);
 	rig_shorten_visit(1);
 	counters.events++;
 	assert_false(domain_sync(shape));
@@ -413,6 +421,37 @@ static void unknown_rows(void **unused)
 	counters.events++;
 	assert_true(domain_sync(shape));
 	assert_ptr_equal(domains.shape, shape);
+}
+
+/* Whether the rows are filled in a visit that has @steps left, for a task that may use all SMs. */
+static bool filled_with(struct shape *shape, uint32_t steps)
+{
+	static const uint32_t all[LAKE_WORDS] = { ~0u, ~0u };
+	bool filled;
+
+	rig_shorten_visit(steps);
+	counters.events++;
+	state_detour(DETOUR_CUT, false);
+	filled = domain_sync_masked(shape, all);
+	assert_int_equal(!!(place_state.detours & DETOUR_CUT), !filled);
+	assert_ptr_equal(domains.shape, filled ? shape : NULL);
+	return filled;
+}
+
+/* A search beside other shapes begins in a visit with half of its steps left, or in the next one, whatever that has left. */
+static void search_in_another_visit(void **unused)
+{
+	struct shape *shape = two_gpcs(34);
+
+	(void)unused;
+	assert_true(filled_with(shape, 1)); /* on its own it is not put off */
+	beside_others(shape);
+	assert_true(filled_with(shape, VISIT_STEPS)); /* what is free is known now */
+	assert_true(filled_with(shape, VISIT_STEPS / 2));
+	for (unsigned i = 0; i < 2; i++) {
+		assert_false(filled_with(shape, VISIT_STEPS / 2 - 1));
+		assert_true(filled_with(shape, 1));
+	}
 }
 
 int main(void)
@@ -427,6 +466,7 @@ int main(void)
 		RIG_TEST("CGA-14 REL-11", rows_and_new_shapes),
 		RIG_TEST("CGA-14 CGA-04 CGA-05", settled_before_changes),
 		RIG_TEST("CGA-14 REL-11", unknown_rows),
+		RIG_TEST("CGA-05 REL-11", search_in_another_visit),
 	};
 
 	return cmocka_run_group_tests_name("firmware: rows of GPCs", tests, NULL, NULL);
