@@ -308,9 +308,18 @@ static inline void run_turn(bool more)
 		queue_run_turn();
 }
 
+/* Issue rounds that have used up the visit leave the queues to the next one, but not twice in a row. */
+static bool put_off(void)
+{
+	turns.put_off = !turns.put_off && attention.settle & ATTEND_VISIT;
+	return turns.put_off;
+}
+
 /* Run queues whose kernels have ended, or which are ready. */
 static COLD void run_queues(uint32_t todo, bool more)
 {
+	if (put_off())
+		return;
 	if (todo & ATTEND_TURNS) {
 		run_turn(more);
 		return;

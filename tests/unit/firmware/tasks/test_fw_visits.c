@@ -358,6 +358,27 @@ static void hold_in_another_visit(void **unused)
 	}
 }
 
+/* Rounds that use up visit after visit leave every other one to the queues that are ready. */
+static void queues_in_between(void **unused)
+{
+	struct queue *queue = queue_at(QUEUES - 2);
+	char got[8] = "";
+
+	(void)unused;
+	full_card(1, 0);
+	endless(0, 0, 0);
+	endless(1, 0, 0);
+	rig_shorten_visit(0);
+	end_on(slot_of(filler), 0);
+	for (unsigned i = 0; i < 6; i++) {
+		wait_ready(queue);
+		room_on(0);
+		got[i] = queue_set_has(&queue_table.ready, queue_id(queue)) ? '-' : 'q';
+	}
+	assert_string_equal(got, "q-q-q-");
+	assert_true(launches >= 6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,6 +398,7 @@ int main(void)
 		RIG_TEST("RES-01 REL-11", first_before_others),
 		RIG_TEST("RES-01 REL-11", long_visit_between),
 		RIG_TEST("RES-01 REL-11", hold_in_another_visit),
+		RIG_TEST("SYS-09 REL-11", queues_in_between),
 	};
 
 	return cmocka_run_group_tests_name("firmware: rounds over visits", tests, NULL, NULL);
