@@ -40,6 +40,7 @@ also=(30543                       # splits a CTA
       22031087 22007281 22050287  # second faults in stopped queues, beside large CTAs and CGAs
       24003363                    # the same, of a throttle task with a mask
       27217332 27201182 27206014 27203313 27204239 # CTAs that need a whole SM, second faults: beside what is rare
+      27300772 27309230 27307891 27310269 # the same, and CGAs that need a whole domain
       28056062 477207433          # SMs are held for a CGA, or a CTA, that looks as if it might have been evicted
       29017983                    # condensed packets of low priority keep the room that others need
       27205444                    # two clients wait for the engines to read references that they store again
@@ -60,6 +61,7 @@ also=(30543                       # splits a CTA
       76008635                    # no record was left for an independent kernel when it was launched
       85112452 687000197          # a condensed packet with metadata or CGAs, whose client has most task slots
       135002617 125003101 537002094 # long visits: thousands of CTAs beside those of other shapes
+      537002425 537001632         # long visits: CGAs beside other shapes, on SMs that are scattered over GPCs
       63022945                    # SMs that are disabled twice, when the first request is answered after the second was made
       56006229)                   # queues take descriptors and buffers from each other
 exec "${TUTTI_OUT:-build}/tests/combine/${1:-combine}" --seed 22000001 --count "${COMBINE_COUNT:-4000}" "${also[@]/#/--also=}" \

@@ -70,7 +70,7 @@ static const char *const rules[] = {
     "crash",
     "model",
 };
-#define ALSO  128u /* seeds that may be named beside the range */
+#define ALSO  192u /* seeds that may be named beside the range */
 #define RULES (sizeof(rules) / sizeof(rules[0]))
 
 struct known {
