@@ -323,6 +323,8 @@ static inline struct tutti_tensor_call *card_front(const struct tutti_tensor_req
 		.request = *request, .sm = 7, .wave = 9, .asid = RIG_ASID, .slot = RIG_TASK, .rank = 1,
 		.shared_bytes = RIG_SHARED, .present = 0x0037, .pc = 0x123456789a,
 	};
+	if (request->flags & TUTTI_REQUEST_INLINE)
+		call->descriptor = card.descriptor[(request->descriptor - RIG_DESCRIPTORS) / sizeof(call->descriptor) % RIG_SETS];
 	return call;
 }
 

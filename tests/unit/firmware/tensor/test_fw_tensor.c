@@ -224,6 +224,8 @@ static void scribble(void)
 static void give(const struct tutti_tensor *d, struct tutti_tensor_request *r)
 {
 	r->descriptor = card_descriptor_new(roll(RIG_SETS), d);
+	if (!roll(4))
+		r->flags |= TUTTI_REQUEST_INLINE;
 	oracle_compare(d, r);
 }
 

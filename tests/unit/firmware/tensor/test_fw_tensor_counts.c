@@ -136,8 +136,7 @@ static void without_cache(void **state)
 	r.flags |= TUTTI_REQUEST_INLINE;
 	for (unsigned edge = 0; edge < 2; edge++) {
 		r.coordinate[0] = edge ? -4 : 4;
-		card_front(&r)->descriptor = card.descriptor[FLAT];
-		card_tell();
+		card_request(&r);
 		card_idle();
 		since = look();
 		assert_int_equal(since.requests, 1);

@@ -563,17 +563,8 @@ static void many_descriptors(void **state)
 			r.coordinate[1] = (int)roll(100);
 			r.shared = k * 8192;
 			oracle_do(&d[i], &r);
-			if (!roll(4)) {
-				struct tutti_tensor_call *call;
-
-				r.flags |= TUTTI_REQUEST_INLINE;
-				call = card_front(&r);
-				call->descriptor = card.descriptor[i];
-				card_tell();
-				r.flags &= (uint16_t)~TUTTI_REQUEST_INLINE;
-			} else {
-				card_request(&r);
-			}
+			r.flags = TUTTI_REQUEST_TENSOR | (roll(4) ? 0 : TUTTI_REQUEST_INLINE);
+			card_request(&r);
 		}
 		card_idle();
 		assert_int_equal(card.ended, first + n);
