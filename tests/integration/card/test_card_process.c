@@ -478,6 +478,31 @@ static void guest_reset(void **state)
 	stop(&process);
 }
 
+/* A client that has sent something and left does not keep out the next one, which came before anybody looked. */
+static void last_words(void **state)
+{
+	struct process process;
+	struct guest guest;
+	int64_t number;
+	int next, fd, status;
+
+	start(&process, "q35", 64 << 20);
+	guest_join(&guest, &process);
+	kill(process.pid, SIGSTOP);
+	assert_int_equal(waitpid(process.pid, &status, WUNTRACED), process.pid);
+	assert_int_equal(write(guest.socket, "nonsense", 8), 8);
+	guest_leave(&guest);
+	next = unix_connect(process.socket);
+	kill(process.pid, SIGCONT);
+	assert_true(receive(next, &number, &fd));
+	close(next);
+	guest_join(&guest, &process);
+	boot(&guest);
+	assert_true(answers(&guest));
+	guest_leave(&guest);
+	stop(&process);
+}
+
 /* A client that disconnects during the handshake or while it sends affects no other client. */
 static void rude_guests(void **state)
 {
@@ -509,6 +534,7 @@ int main(void)
 		{ "SYS-11: guests come and go", reconnect, NULL, NULL, NULL },
 		{ "SYS-11: a guest is reset", guest_reset, NULL, NULL, NULL },
 		{ "SYS-11: rude guests", rude_guests, NULL, NULL, NULL },
+		{ "SYS-11: a guest that has sent something and left", last_words, NULL, NULL, NULL },
 	};
 
 	signal(SIGPIPE, SIG_IGN);
