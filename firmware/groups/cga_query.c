@@ -283,7 +283,7 @@ COLD int query_share(struct domain_range range, unsigned n, bool multicast, uint
 
 static uint32_t nowhere[QUERY_SEGMENTS], nobody;
 
-/* The slots of the @last CGA that is counted need not be taken, since nobody asks for what is left. */
+/* The @last CGA to be counted takes no slots, since nobody asks what is left after it. */
 static bool take_part(struct gpc *gpc, uint32_t within, const struct query_ask *ask, unsigned ctas, bool last)
 {
 	int speed = query_speed(gpc, within, ctas, ask->multicast);

@@ -336,8 +336,8 @@ static __attribute__((noinline)) bool is_truth(const struct shape *shape)
 }
 
 /*
- * To find out what is free beside other shapes may have taken most of a visit. Then the search is left to the next one;
- * but only once, since there may be as much to look at again by then.
+ * Finding out what is free beside other shapes may have used up most of the visit. The search is then left to the next
+ * visit, but only once, since by then there may be as much to look at again.
  */
 static bool puts_off(void)
 {

@@ -69,7 +69,7 @@ struct domain_table {
 	bool lake_is_behind;    /* while gpc_rows_lead(): CTAs were resident when that began, and the lake shows them */
 	bool whole;             /* every SM of the card is in some GPC of the table */
 	bool clipped;           /* some SM has more free slots than there are rows */
-	bool put_off;           /* what is free was known in the last visit, which had too few steps left for a search */
+	bool put_off;           /* the last search was left to the next visit, because its own had too few steps left */
 	uint8_t index[TUTTI_MAX_GPCS]; /* from the number of a GPC in the discovery data to its index in @gpc */
 	struct gpc gpc[TUTTI_MAX_GPCS];
 };

@@ -38,7 +38,7 @@ struct turns {
 	uint8_t moment;            /* visits for which they still give way to a kernel that has started */
 	bool gave_way;             /* they have given way to a kernel since the last turn */
 	bool in_turn;              /* the queue that is running was chosen by turns_next() */
-	bool put_off;              /* the last visit was used up by issue rounds, so no queue ran in it */
+	bool put_off;              /* issue rounds used up the last visit, so that no queue ran in it */
 };
 extern struct turns turns;
 

@@ -308,7 +308,7 @@ static inline void run_turn(bool more)
 		queue_run_turn();
 }
 
-/* Issue rounds that have used up the visit leave the queues to the next one, but not twice in a row. */
+/* If issue rounds have used up the visit, queues have to wait for the next one, but not twice in a row. */
 static bool put_off(void)
 {
 	turns.put_off = !turns.put_off && attention.settle & ATTEND_VISIT;

@@ -15,7 +15,7 @@
 #define CARD_ID		 0
 #define NO_FD		 (-1)
 #define SHARED_MEMORY	 (-1) /* "id" of the message with the memory object */
-#define READS_MOST	 256  /* of what a client has sent: a megabyte */
+#define READS_MOST	 256  /* of up to 4096 bytes each, which is more than a socket holds */
 
 int peer_init(struct peer *peer, int shared, unsigned vectors)
 {
@@ -136,8 +136,8 @@ int peer_accept(struct peer *peer)
 }
 
 /*
- * Clients send no messages in this protocol. What one has sent before it left is read first, or it would seem to be there
- * still; but no more than a socket holds, since one that stays may send for ever.
+ * Clients send no messages in this protocol. If one did all the same, its messages are read first, because the end of the
+ * connection comes after them; but no more of them than a socket holds, because a client may go on sending for ever.
  */
 bool peer_gone(struct peer *peer)
 {

@@ -128,7 +128,7 @@ static bool start_endless(struct rig *rig)
 static bool close_endless(struct rig *rig)
 {
 	struct rig other = {.fd = -1};
-	bool quick = false; /* at least one close, however busy the machine is */
+	bool quick = false; /* Did at least one close take little time? A busy machine may delay the others. */
 	uint64_t start;
 
 	for (unsigned i = 0; i < 5; i++) {

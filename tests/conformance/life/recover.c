@@ -290,7 +290,7 @@ static bool open_while_hung(struct rig *rig)
 		fd = device_open();
 		close(fd);
 		CHECK(fd >= 0);
-		quick |= now_ns() - start < SECOND; /* at least one of them, however busy the machine is */
+		quick |= now_ns() - start < SECOND; /* one is enough, since a busy machine may delay the others */
 	}
 	start = now_ns();
 	rig_close(rig); /* has a queue to destroy */

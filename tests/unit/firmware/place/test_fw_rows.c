@@ -438,15 +438,15 @@ static bool filled_with(struct shape *shape, uint32_t steps)
 	return filled;
 }
 
-/* A search beside other shapes begins in a visit with half of its steps left, or in the next one, whatever that has left. */
+/* A search beside other shapes needs half of a visit's steps. If fewer are left, the next visit begins it in any case. */
 static void search_in_another_visit(void **unused)
 {
 	struct shape *shape = two_gpcs(34);
 
 	(void)unused;
-	assert_true(filled_with(shape, 1)); /* on its own it is not put off */
+	assert_true(filled_with(shape, 1)); /* while there are no other shapes, it is not put off */
 	beside_others(shape);
-	assert_true(filled_with(shape, VISIT_STEPS)); /* what is free is known now */
+	assert_true(filled_with(shape, VISIT_STEPS)); /* from now on it is known what is free */
 	assert_true(filled_with(shape, VISIT_STEPS / 2));
 	for (unsigned i = 0; i < 2; i++) {
 		assert_false(filled_with(shape, VISIT_STEPS / 2 - 1));

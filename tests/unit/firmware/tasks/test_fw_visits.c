@@ -358,7 +358,7 @@ static void hold_in_another_visit(void **unused)
 	}
 }
 
-/* Rounds that use up visit after visit leave every other one to the queues that are ready. */
+/* Even if issue rounds use up every visit, queues that are ready run in every other one. */
 static void queues_in_between(void **unused)
 {
 	struct queue *queue = queue_at(QUEUES - 2);
