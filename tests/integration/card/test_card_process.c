@@ -281,7 +281,8 @@ static bool answers(struct guest *guest)
 struct block {
 	uint64_t table[4][512]; /* root first */
 	struct tutti_agent_packet ring[4096 / sizeof(struct tutti_agent_packet)];
-	volatile uint64_t read_index[512];
+	uint64_t read_index[504];
+	struct tutti_signal signal;
 	uint8_t source[4096];
 	uint8_t target[4096];
 };
@@ -334,6 +335,7 @@ static bool copies(struct guest *guest, const struct process *process, uint64_t 
 		.header = tutti_header(TUTTI_PACKET_AGENT_DISPATCH, 1, TUTTI_SCOPE_SYSTEM, TUTTI_SCOPE_SYSTEM),
 		.type = TUTTI_AGENT_COPY,
 		.arg = { va_of(offsetof(struct block, target)), va_of(offsetof(struct block, source)), 4096 },
+		.signal = va_of(offsetof(struct block, signal)),
 	};
 	int fd = open(process->memory, O_RDWR | O_CLOEXEC);
 	struct block *block = mmap(NULL, sizeof(*block), PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
@@ -343,6 +345,7 @@ static bool copies(struct guest *guest, const struct process *process, uint64_t 
 	close(fd);
 	memset(block, 0, sizeof(*block));
 	build_tables(block, bus);
+	block->signal.value = 1;
 	for (unsigned i = 0; i < 4096; i++)
 		block->source[i] = (uint8_t)(i * 7 + 1);
 	good = !queue_create(guest, bus);
@@ -350,9 +353,9 @@ static bool copies(struct guest *guest, const struct process *process, uint64_t 
 	__atomic_store_n((uint32_t *)&block->ring[0], *(uint32_t *)&packet, __ATOMIC_RELEASE);
 	*(volatile uint64_t *)(guest->bar + guest->known->doorbells.offset + QUEUE * TUTTI_PAGE_SIZE) = 0;
 	kick(guest);
-	while (good && !block->read_index[0] && !has_message(guest))
+	while (good && tutti_signal_load(&block->signal) && !has_message(guest)) /* the read index moves before that */
 		usleep(1000);
-	good = good && block->read_index[0] == 1 && !memcmp(block->source, block->target, 4096);
+	good = good && !tutti_signal_load(&block->signal) && !memcmp(block->source, block->target, 4096);
 	munmap(block, sizeof(*block));
 	return good;
 }
