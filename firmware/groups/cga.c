@@ -423,8 +423,3 @@ COLD void cga_calm(struct task *task)
 {
 	cga_of(task)->passed = 0;
 }
-
-COLD void cga_end(struct task *task)
-{
-	task->rare &= (uint16_t)~TASK_CGA;
-}

@@ -99,8 +99,6 @@ void cga_domains(const struct task *task, uint32_t *mask);
  * The caller has to end these tasks, but not in the middle of a round of placements.
  */
 uint32_t cga_hopeless(void);
-/** cga_end() - @task has ended. */
-void cga_end(struct task *task);
 /** cga_event() - CTAs of a CGA of @task have ended. They are not accounted for in @task and its shape yet. */
 void cga_event(const struct tutti_event *event, const struct task *task);
 /**

@@ -5,7 +5,6 @@
 #include "core/counters.h"
 #include "core/state.h"
 #include "core/wait.h"
-#include "groups/cga.h"
 #include "place/mixed_shapes.h"
 #include "place/plain_grid.h"
 #include "tasks/issue_rounds.h"
@@ -139,8 +138,6 @@ COLD void task_unkeep(struct task *task)
 COLD void task_leave(struct task *task)
 {
 	rounds_remove(task);
-	if (task->rare & TASK_CGA)
-		cga_end(task);
 	if (task->rare & TASK_TMD)
 		throttle_leave(task);
 	if (task->rare & TASK_PARENT)

@@ -26,7 +26,6 @@ static const struct rule {
 	{ "groups/trial_launch", "", UNIT_PLACE },
 	{ "groups/cga_ids", "", UNIT_PLACE },
 	{ "groups/cga", "cga_event", UNIT_COMPLETION },
-	{ "groups/cga", "cga_end", UNIT_COMPLETION },
 	{ "groups/cga", "", UNIT_PLACE },
 	{ "groups/occupancy", "", UNIT_HOST },
 	{ "packets/dispatch_packet", "", UNIT_CHECK },

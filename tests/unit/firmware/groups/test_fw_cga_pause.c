@@ -114,7 +114,6 @@ static void another_grid(void **unused)
 		if (!visit(steps, 1)) {
 			paused += place_state.detours & DETOUR_CUT ? 1 : 0;
 			rig_drain();
-			cga_end(task);
 			cga_begin(task, second, mode, false, NULL);
 			assert_int_equal(fill_card(&later, round % 4 ? VISIT_STEPS : 0), ctas);
 			assert_int_equal(later.n, fresh.n);

@@ -369,7 +369,6 @@ static void held_domains(void **unused)
 								  kind == TUTTI_CGA_UGPU ? card.ugpus : 1));
 		for (i = 0; i < LAKE_WORDS; i++)
 			some += mask[i] != 0;
-		cga_end(task);
 	}
 	assert_true(some > 80);
 }
@@ -427,7 +426,6 @@ static void patience(void **unused)
 				assert_false(cga_passed(task));
 			assert_int_equal(place(1), 0);
 			assert_true(cga_passed(task));
-			cga_end(task);
 		}
 }
 
@@ -540,7 +538,6 @@ static void hopeless(void **unused)
 		assert_int_equal(!!(attention.settle & ATTEND_CGA), none);
 		assert_int_equal(cga_hopeless(), none ? 1u << task->slot : 0);
 		assert_int_equal(cga_hopeless(), 0);
-		cga_end(task);
 		lost += none;
 		rounds++;
 	}
@@ -569,7 +566,6 @@ static void ids_of_a_domain(void **unused)
 				continue;
 			cga_begin(task, level, 0, false, NULL);
 			assert_int_equal(place(1), n);
-			cga_end(task);
 		}
 }
 
@@ -595,7 +591,6 @@ static void parts_without_ids(void **unused)
 				continue;
 			cga_begin(task, level, mode, false, NULL);
 			assert_int_equal(place(1), 2 * n);
-			cga_end(task);
 		}
 }
 
