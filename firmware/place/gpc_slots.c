@@ -262,15 +262,15 @@ static uint32_t gather(const struct gpc *gpc, const uint32_t *mask)
 }
 
 /* Rows with equal counts are equal; most lakes have only two different rows. */
-static void show_gpc(struct gpc *gpc, const struct lake *lake, unsigned levels)
+static void show_gpc(struct gpc *gpc, const struct lake *lake, unsigned levels, const uint32_t *only)
 {
 	const struct lake_row *row = lake->row + 1, *end = row + levels;
 	struct domain_row *top = gpc->row - 1, now;
-	uint32_t count;
+	uint32_t count, within = gather(gpc, only);
 
 	while (row < end) {
 		count = row->count;
-		now.mask = gather(gpc, row->mask);
+		now.mask = gather(gpc, row->mask) & within;
 		if (!now.mask)
 			break;
 		now.count = popcount32(now.mask);
@@ -282,7 +282,7 @@ static void show_gpc(struct gpc *gpc, const struct lake *lake, unsigned levels)
 }
 
 /* Add the SMs that have exactly @k free slots to the rows of their GPCs for that number. */
-static void show_level(const struct lake *lake, unsigned k, unsigned levels)
+static void show_level(const struct lake *lake, unsigned k, unsigned levels, const uint32_t *only)
 {
 	struct domain_row *row;
 	struct gpc *gpc;
@@ -290,7 +290,7 @@ static void show_level(const struct lake *lake, unsigned k, unsigned levels)
 	uint32_t exact, bit;
 
 	for (w = 0; w < fw.words; w++) {
-		exact = lake->row[k].mask[w] & ~(k < levels ? lake->row[k + 1].mask[w] : 0);
+		exact = lake->row[k].mask[w] & ~(k < levels ? lake->row[k + 1].mask[w] : 0) & only[w];
 		for (; exact; exact = without_bit(exact, bit)) {
 			bit = single_bit(exact);
 			at = 32 * w + bit_number(bit);
@@ -310,7 +310,7 @@ static void show_level(const struct lake *lake, unsigned k, unsigned levels)
  * The same for all GPCs where some have scattered SMs: to look for these row by row would take as many times longer as
  * there are rows. A row begins as the one above it; where the lake's rows are equal, so are these.
  */
-static COLD void show_scattered(const struct lake *lake, unsigned levels)
+static COLD void show_scattered(const struct lake *lake, unsigned levels, const uint32_t *only)
 {
 	struct gpc *gpc;
 	unsigned k, below, i;
@@ -320,7 +320,7 @@ static COLD void show_scattered(const struct lake *lake, unsigned levels)
 	for (k = levels; k; k = below) {
 		for (gpc = domains.gpc; gpc < domains.end; gpc++)
 			gpc->row[k - 1] = k == levels ? (struct domain_row){ 0, 0 } : gpc->row[k];
-		show_level(lake, k, levels);
+		show_level(lake, k, levels, only);
 		for (below = k - 1; below && lake->row[below].count == lake->row[k].count; below--)
 			;
 		for (gpc = domains.gpc; gpc < domains.end; gpc++)
@@ -348,7 +348,7 @@ static bool puts_off(void)
 	return true;
 }
 
-/* Return: false if what is free is not known yet; the next sync() goes on with it */
+/* @only: SMs to show. Return: false if what is free is not known yet; the next sync() goes on with it */
 static bool sync(struct shape *shape, const uint32_t *only)
 {
 	const struct lake *lake = &shape->lake;
@@ -361,16 +361,15 @@ static bool sync(struct shape *shape, const uint32_t *only)
 		domains.shape = NULL;
 		return false;
 	}
-	if (only)
-		lake = shape_masked(lake, only);
 	levels = (unsigned)(lake->top - lake->row);
 	domains.clipped = levels > domains.levels;
 	if (domains.clipped)
 		levels = domains.levels;
 	if (!FW_LARGE && domains.scattered)
-		show_scattered(lake, levels);
-	for (i = 0; i < domains.gpcs && (FW_LARGE || !domains.scattered); i++)
-		show_gpc(&domains.gpc[i], lake, levels);
+		show_scattered(lake, levels, only);
+	else
+		for (i = 0; i < domains.gpcs; i++)
+			show_gpc(&domains.gpc[i], lake, levels, only);
 	visit_goes_on(ROW_STEPS * levels * domains.gpcs + (domains.scattered ? SCATTERED_STEPS * fw.sms : 0));
 	domains.shape = shape;
 	domains.changes = shapes.changes;
@@ -395,7 +394,7 @@ COLD bool domain_sync_slow(struct shape *shape)
 	bool lead;
 
 	if ((domains.shape != shape || domains.issued != counters.ctas_issued || domains.changes != shapes.changes ||
-	     domains.dirty) && !sync(shape, NULL))
+	     domains.dirty) && !sync(shape, shape->lake.row[0].mask))
 		return false;
 	lead = is_truth(shape) && place_state.residents == shapes.grouped_ctas && domains.whole && !domains.clipped &&
 	       !domains.dirty && !(place_state.detours & DETOUR_BESIDE);
@@ -406,7 +405,10 @@ COLD bool domain_sync_slow(struct shape *shape)
 
 COLD bool domain_sync_masked(struct shape *shape, const uint32_t *mask)
 {
-	return sync(shape, mask);
+	bool known = sync(shape, mask);
+
+	domains.dirty = true; /* the rows do not show all SMs */
+	return known;
 }
 
 void domain_forget(void)
