@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 2
 also=(30543                       # splits a CTA
       20225 21032 21405 27941 418269 # faults and throttle tasks beside what is rare
       76829 71589 35423 71151 32490  # a second fault beside what is rare
-      13455 202945                # very long visits
+      13455 202945 1027202406     # very long visits
       401368 800479               # the worst visits that runs of fresh seeds have found
       518554 570981 571340        # the same as in check_waits.sh, among all features
       8488 12755 13298 200800     # a task starves, or seems to
