@@ -215,7 +215,7 @@ COLD struct lake *shape_masked(const struct lake *from, const uint32_t *mask)
 	visit_goes_on(MASK_STEPS * levels * from->words);
 	lake->words = from->words;
 	lake->top = lake->row;
-	words_copy(&lake->row[0], &from->row[0], 1 + LAKE_WORDS);
+	lake->row[0] = from->row[0];
 	for (k = 1; k <= levels; k++, above = count) {
 		count = from->row[k].count;
 		lake->row[k].count = 0;

@@ -348,7 +348,10 @@ static bool puts_off(void)
 	return true;
 }
 
-/* @only: SMs to show. Return: false if what is free is not known yet; the next sync() goes on with it */
+/*
+ * Show what is free on the SMs of @only, where row 0 of a lake stands for all SMs. Return: false if that is not known yet;
+ * the next sync() goes on with it
+ */
 static bool sync(struct shape *shape, const uint32_t *only)
 {
 	const struct lake *lake = &shape->lake;
