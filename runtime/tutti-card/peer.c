@@ -136,8 +136,8 @@ int peer_accept(struct peer *peer)
 }
 
 /*
- * Clients send no messages in this protocol. If one did all the same, its messages are read first, because the end of the
- * connection comes after them; but no more of them than a socket holds, because a client may go on sending for ever.
+ * Clients send no messages in this protocol. If a client does so all the same, they are read first, because the end of the
+ * connection is seen only behind them. No more are read than a socket holds, because a client could go on for ever.
  */
 bool peer_gone(struct peer *peer)
 {

@@ -428,13 +428,13 @@ static bool many_own_pages(struct rig *rig)
 	return true;
 }
 
-/* Large leaves that an address space can hold. Looking at one of them takes any machine more than a nanosecond. */
+/* How many large leaves an address space can hold. No machine looks at one of them in less than a nanosecond. */
 #define LEAVES (TUTTI_VA_END / (2u << 20))
 #define TRIES 40u
 
 /*
  * Unmapping the whole space does not take a step for each of the 67 million large leaves. Some calls may take longer: while a
- * busy machine keeps the guest's processors waiting, the guest counts that time as time of the call.
+ * busy machine keeps the guest's processors waiting, the guest counts that time as part of the call.
  */
 static bool all_at_once(struct rig *rig)
 {

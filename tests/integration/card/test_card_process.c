@@ -326,7 +326,8 @@ static int queue_create(struct guest *guest, uint64_t bus)
 }
 
 /*
- * Copies by packet 0, in memory at bus address @bus and offset @offset of the file.
+ * Copies by packet 0, in memory at bus address @bus and offset @offset of the file. A signal tells when the copy has ended:
+ * the read index moves as soon as the packet's slot is free, which may be before that.
  * Return: false if the card reports an error instead
  */
 static bool copies(struct guest *guest, const struct process *process, uint64_t bus, uint64_t offset)
@@ -353,7 +354,7 @@ static bool copies(struct guest *guest, const struct process *process, uint64_t 
 	__atomic_store_n((uint32_t *)&block->ring[0], *(uint32_t *)&packet, __ATOMIC_RELEASE);
 	*(volatile uint64_t *)(guest->bar + guest->known->doorbells.offset + QUEUE * TUTTI_PAGE_SIZE) = 0;
 	kick(guest);
-	while (good && tutti_signal_load(&block->signal) && !has_message(guest)) /* the read index moves before that */
+	while (good && tutti_signal_load(&block->signal) && !has_message(guest))
 		usleep(1000);
 	good = good && !tutti_signal_load(&block->signal) && !memcmp(block->source, block->target, 4096);
 	munmap(block, sizeof(*block));
@@ -481,7 +482,7 @@ static void guest_reset(void **state)
 	stop(&process);
 }
 
-/* A guest can boot the card, which answers it. Ends the process. */
+/* Check that a new guest can boot the card and gets an answer. Then end the process. */
 static void still_serves(struct process *process)
 {
 	struct guest guest;
@@ -493,7 +494,7 @@ static void still_serves(struct process *process)
 	stop(process);
 }
 
-/* A client that has sent something and left does not keep out the next one, even if that connects before this is noticed. */
+/* A guest that sends something and leaves does not keep the next one out, even if that connects before the card has noticed. */
 static void last_words(void **state)
 {
 	struct process process;
