@@ -70,8 +70,8 @@ static inline uint32_t min32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/** words_copy() - copy 32-bit words; @to and @from are aligned. */
-static inline void words_copy(void *to, const void *from, unsigned words)
+/** words_copy() - copy 32-bit words; @to and @from are aligned. base.c has it for those who do not inline it. */
+inline void words_copy(void *to, const void *from, unsigned words)
 {
 	uint32_t *t = to;
 	const uint32_t *f = from;
