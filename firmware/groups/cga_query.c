@@ -171,6 +171,7 @@ HOT uint32_t *query_take(struct gpc *gpc, uint32_t within, unsigned n, bool mult
 /* ---- a CGA over several GPCs, which are treated like one lake ---- */
 
 #define SHARE_STEPS 6u /* visit.h: for a row of a GPC */
+#define ABLE_STEPS 8u  /* and for the SMs of a GPC that able() counts */
 
 struct sharing {
 	struct domain_range range;
@@ -229,27 +230,60 @@ static inline void share_row(struct sharing *s, unsigned i, int speed)
 	s->count[i] = s->mask[i] ? (uint8_t)gpc->row[speed].count : 0;
 }
 
+/* How many SMs of s->mask[] can take a CTA at @speed or more. */
+static unsigned able(const struct sharing *s, int speed)
+{
+	const struct gpc *gpc = &domains.gpc[s->range.first];
+	unsigned sum = 0, i;
+
+	visit_goes_on(ABLE_STEPS * s->range.n);
+	for (i = 0; i < s->range.n; i++)
+		sum += popcount32(s->mask[i] & row_of(&gpc[i], speed));
+	return sum;
+}
+
+/* Give one CTA each to the SMs of s->mask[] with most free slots, as far as there are CTAs. */
+static void share_best(struct sharing *s, int highest)
+{
+	const struct gpc *gpc = &domains.gpc[s->range.first];
+	unsigned n = able(s, 0), i, sure;
+	int low = 0, high = highest + 1, mid;
+
+	if (n > s->left)
+		n = s->left;
+	while (high - low > 1) {
+		mid = (low + high) / 2;
+		if (able(s, mid) >= n)
+			low = mid;
+		else
+			high = mid;
+	}
+	for (i = 0; i < s->range.n; i++) {
+		sure = popcount32(s->mask[i] & row_of(&gpc[i], low + 1));
+		s->left -= sure;
+		if (s->share)
+			s->share[i] = (uint16_t)(s->share[i] + sure);
+		s->mask[i] &= row_of(&gpc[i], low) & ~row_of(&gpc[i], low + 1);
+		s->count[i] = (uint8_t)popcount32(s->mask[i]);
+	}
+	share_out(s, low);
+}
+
 /* Whole pairs first, then the others. */
 static void share_multicast(struct sharing *s, int highest)
 {
 	const struct gpc *gpc = &domains.gpc[s->range.first];
-	uint32_t class[TUTTI_MAX_GPCS]; /* the SMs that are chosen among now */
-	unsigned i, pass;
-	int speed;
+	uint32_t pairs[TUTTI_MAX_GPCS];
+	unsigned i;
 
 	for (i = 0; i < s->range.n; i++)
-		class[i] = domain_pairs(&gpc[i], row_of(&gpc[i], 0));
-	for (pass = 0; pass < 2; pass++) {
-		for (speed = highest; speed >= 0 && s->left; speed--) {
-			for (i = 0; i < s->range.n; i++) {
-				s->mask[i] = row_of(&gpc[i], speed) & ~row_of(&gpc[i], speed + 1) & class[i];
-				s->count[i] = s->mask[i] ? (uint8_t)popcount32(s->mask[i]) : 0;
-			}
-			share_out(s, speed);
-		}
-		for (i = 0; i < s->range.n; i++)
-			class[i] = ~class[i];
-	}
+		s->mask[i] = pairs[i] = domain_pairs(&gpc[i], row_of(&gpc[i], 0));
+	share_best(s, highest);
+	if (!s->left)
+		return;
+	for (i = 0; i < s->range.n; i++)
+		s->mask[i] = row_of(&gpc[i], 0) & ~pairs[i];
+	share_best(s, highest);
 }
 
 COLD int query_share(struct domain_range range, unsigned n, bool multicast, uint16_t *shares)
@@ -258,7 +292,6 @@ COLD int query_share(struct domain_range range, unsigned n, bool multicast, uint
 	int speed = highest(range);
 	unsigned i;
 
-	visit_goes_on(SHARE_STEPS * range.n * ((unsigned)speed + 2) << multicast);
 	s.range = range;
 	s.left = n;
 	s.speed = QUERY_INVALID;
@@ -268,6 +301,7 @@ COLD int query_share(struct domain_range range, unsigned n, bool multicast, uint
 	if (multicast) {
 		share_multicast(&s, speed);
 	} else {
+		visit_goes_on(SHARE_STEPS * range.n * ((unsigned)speed + 2));
 		for (; speed >= 0 && s.left; speed--) {
 			for (i = 0; i < range.n; i++)
 				share_row(&s, i, speed);

@@ -59,7 +59,7 @@ static const struct way {
 	{ { { 5, 1, 1, TUTTI_CGA_GPU } }, 0, 81, 2, false },
 	{ { { 5, 1, 1, TUTTI_CGA_GPU } }, 0, 99, 2, true },
 	/* in each GPC a record of 7 words, and two of 7 that replace it */
-	{ { { 60, 1, 1, TUTTI_CGA_GPU } }, 1, 84, 1, false },
+	{ { { 60, 1, 1, TUTTI_CGA_GPU } }, 1, 84, 2, false },
 };
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
 
