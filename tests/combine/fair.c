@@ -22,10 +22,12 @@ static struct {
 static unsigned launched;
 static bool answered;    /* the firmware has answered all requests, so it knows which SMs are on */
 static unsigned counted; /* kernels that have started, at the last one that counted for those that wait */
+static uint8_t filled;   /* the highest priority of a task that took the last free slot in this visit */
 
 void fair_begin(void)
 {
 	launched = counted = 0;
+	filled = UINT8_MAX;
 }
 
 void fair_asked(void)
@@ -112,6 +114,8 @@ void fair_state(struct job *job)
 {
 	unsigned i;
 
+	if (card_slots_taken() == w.slots && job->level < filled)
+		filled = job->level;
 	if (job->independent)
 		job->recorded |= is_recorded(job);
 	if (w.started == counted)
@@ -362,12 +366,12 @@ static void throttles(void)
 }
 
 /*
- * A task may have been evicted if all slots are taken and one of higher priority has none: then it issues nothing until
- * its CTAs have ended (TSK-03). It has not if it gets CTAs again.
+ * A task may have been evicted if all slots are taken and one of higher priority has none, or had none when this visit
+ * began: then it issues nothing until its CTAs have ended (TSK-03). It has not if it gets CTAs in another visit.
  */
 static void evictions(void)
 {
-	uint8_t highest = UINT8_MAX;
+	uint8_t highest = filled;
 	unsigned i, taken = card_slots_taken();
 
 	for (i = 0; i < w.jobs && taken == w.slots; i++)
@@ -375,7 +379,8 @@ static void evictions(void)
 			highest = w.job[i].level;
 	for (i = 0; i < SLOTS; i++)
 		if (w.act[i])
-			w.act[i]->leaving = !got(w.act[i]) && (w.act[i]->leaving || w.act[i]->level > highest);
+			w.act[i]->leaving = (w.act[i]->leaving && !got(w.act[i])) || w.act[i]->level > highest;
+	filled = UINT8_MAX;
 }
 
 void fair_visit(void)
@@ -444,14 +449,18 @@ static bool may_be_split(const struct job *job)
  */
 #define SHAPES_KEPT 4u
 
-static bool shapes_left(void)
+bool fair_shapes_left(const struct job *but)
 {
+	const struct job *seen[SLOTS];
 	unsigned i, k, n = 0;
 
 	for (i = 0; i < SLOTS; i++) {
-		for (k = 0; w.act[i] && k < i && !(w.act[k] && same_shape(w.act[i], w.act[k]));)
+		if (!w.act[i] || w.act[i] == but)
+			continue;
+		for (k = 0; k < n && !same_shape(w.act[i], seen[k]);)
 			k++;
-		n += w.act[i] && k == i;
+		if (k == n)
+			seen[n++] = w.act[i];
 	}
 	return n < SHAPES_KEPT;
 }
@@ -462,7 +471,7 @@ const struct job *fair_unsplit(void)
 	struct job wave;
 	unsigned i;
 
-	if (!room_is_known() || w.suspended || card_slots_taken() == w.slots || !shapes_left())
+	if (!room_is_known() || w.suspended || card_slots_taken() == w.slots || !fair_shapes_left(NULL))
 		return NULL;
 	for (i = 0; i < SLOTS && !found; i++) {
 		if (!waits(w.act[i]) || !may_be_split(w.act[i]))

@@ -131,12 +131,15 @@ static void check_order(const struct job *job)
 		     "%s starts without its acquire fence (scope %u)", job_name(job), job->acquire);
 }
 
-/* Who it was evicted for may be gone by now; then its slot goes to the first of the list, which it joins at the head too. */
+/*
+ * Who it was evicted for may be gone by now, or have another slot; then its slot goes to the first of the list, which it
+ * joins at the head too, unless others have taken the last entry for a shape.
+ */
 static void check_eviction(const struct job *victim, const struct job *by)
 {
 	RULE(victim->work || victim->faulted || victim->killed || by->level < victim->level ||
 		 (by->level == victim->level && by->head) ||
-		 victim->cancelled,
+		 victim->cancelled || !fair_shapes_left(victim),
 	     "evict (TSK-03)", "%s had to go for %s", job_name(victim), job_name(by));
 }
 
