@@ -250,14 +250,14 @@ static void quota(void **unused)
 	clock = rig_alloc(rig, 64);
 	g = gate_args();
 	gate = start(rig_queue(rig, 0), "gate", 1, g, NULL);
-	assert_true(rig_poll_until(rig->queue, g->started, 1, 10000));
+	assert_true(rig_poll_until(rig->queue, g->started, 1, RIG_SECONDS * 1000));
 	for (i = 0; i < 2; i++) {
 		t[i] = task(&(struct tutti_task_attributes){ .quota = 7 });
 		a[i] = log_args(98, clock);
 		signal[i] = start(i ? other : rig->queue, "note", 98, a[i], t[i]);
 	}
 	/* both are in the table before the card is free */
-	for (i = 0; i < 1000; i++)
+	while (counter(TUTTI_COUNTER_PACKETS_DISPATCH) < 3)
 		tutti_queue_poll(rig->queue);
 	tutti_store_release(g->go, 1);
 	rig_wait(rig, gate);
