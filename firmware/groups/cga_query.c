@@ -171,7 +171,7 @@ HOT uint32_t *query_take(struct gpc *gpc, uint32_t within, unsigned n, bool mult
 /* ---- a CGA over several GPCs, which are treated like one lake ---- */
 
 #define SHARE_STEPS 6u /* visit.h: for a row of a GPC */
-#define ABLE_STEPS 8u  /* and for the SMs of a GPC that able() counts */
+#define ABLE_STEPS 30u /* and for the SMs of a GPC that able() counts */
 
 struct sharing {
 	struct domain_range range;
