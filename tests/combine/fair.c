@@ -45,16 +45,21 @@ void fair_launched(struct job *job, unsigned ctas, bool split)
 }
 
 /*
- * It has a slot and may issue (TSK-04); whether it fits is asked last. A message that the driver has not read may say that
- * its queue has stopped.
+ * It has a slot and may issue (TSK-04), unless it was cancelled; whether it fits is asked last. A message that the driver
+ * has not read may say that its queue has stopped.
  */
-static bool may_issue(const struct job *job)
+static bool may_hold(const struct job *job)
 {
 	return job && job->life == RUNNING && job->slot >= 0 && !job->work && job_left(job) && !driver_behind() &&
-	       card_acknowledged((unsigned)job->slot) &&
-	       !job->cancelled && !job->faulted && !job->killed &&
+	       card_acknowledged((unsigned)job->slot) && !job->faulted && !job->killed &&
 	       !(job->sequence && (job->running || job->told)) && !w.program[job->queue].stopped &&
 	       !w.program[job->queue].dying;
+}
+
+/* The same, and nobody has asked for it to be cancelled, which may have come too early to be heard. */
+static bool may_issue(const struct job *job)
+{
+	return may_hold(job) && !job->cancelled;
 }
 
 /* The same, and it cannot have been evicted. */
@@ -213,7 +218,7 @@ bool fair_waits_long(void)
 
 /*
  * SMs of the card that may be held for another task of its priority or a higher one that fits nowhere (RES-01, CGA-05).
- * One that may have been evicted counts as well, since it need not have been.
+ * One that may have been evicted or cancelled counts as well, since it need not have been.
  */
 static unsigned may_be_held(const struct job *job)
 {
@@ -222,7 +227,7 @@ static unsigned may_be_held(const struct job *job)
 	for (i = 0; i < SLOTS; i++) {
 		const struct job *other = w.act[i];
 
-		if (other == job || !may_issue(other) || other->level > job->level || card_fits(other, 1))
+		if (other == job || !may_hold(other) || other->level > job->level || card_fits(other, 1))
 			continue;
 		sms = other->cga[0].kind ? w.sms : (open_sms(other) + SHARE_HELD - 1) / SHARE_HELD;
 		n = sms > n ? sms : n;
@@ -280,14 +285,14 @@ static void passed_over(struct job *job)
 
 /*
  * Domains may be held for a CGA that does not fit, and what would fit only there waits too (CGA-05). One that may have been
- * evicted counts as well, since it need not have been.
+ * evicted or cancelled counts as well, since it need not have been.
  */
 static bool domains_held(void)
 {
 	unsigned i;
 
 	for (i = 0; i < SLOTS; i++)
-		if (may_issue(w.act[i]) && w.act[i]->cga[0].kind && !card_fits(w.act[i], 1))
+		if (may_hold(w.act[i]) && w.act[i]->cga[0].kind && !card_fits(w.act[i], 1))
 			return true;
 	return false;
 }
@@ -394,14 +399,16 @@ void fair_visit(void)
 	if (launched) {
 		for (i = 0; i < SLOTS; i++) {
 			struct job *job = w.act[i];
+			bool went = job && got(job);
 
+			/* that of a sequence does not wait now, since its CTA runs */
+			if (went)
+				job->lower = job->equal = job->visits = 0;
 			if (!waits(job))
 				continue;
 			if (own_queue_got(job))
 				job->visits = 0;
-			if (got(job))
-				job->lower = job->equal = job->visits = 0;
-			else if (job->ready)
+			if (!went && job->ready)
 				passed_over(job);
 		}
 		turns(counts);
