@@ -274,14 +274,14 @@ static void share_multicast(struct sharing *s, int highest)
 {
 	const struct gpc *gpc = &domains.gpc[s->range.first];
 	uint32_t pairs[TUTTI_MAX_GPCS];
-	unsigned i;
+	unsigned n = s->range.n, i;
 
-	for (i = 0; i < s->range.n; i++)
+	for (i = 0; i < n; i++)
 		s->mask[i] = pairs[i] = domain_pairs(&gpc[i], row_of(&gpc[i], 0));
 	share_best(s, highest);
 	if (!s->left)
 		return;
-	for (i = 0; i < s->range.n; i++)
+	for (i = 0; i < n; i++)
 		s->mask[i] = row_of(&gpc[i], 0) & ~pairs[i];
 	share_best(s, highest);
 }
