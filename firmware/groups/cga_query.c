@@ -171,7 +171,7 @@ HOT uint32_t *query_take(struct gpc *gpc, uint32_t within, unsigned n, bool mult
 /* ---- a CGA over several GPCs, which are treated like one lake ---- */
 
 #define SHARE_STEPS 6u /* visit.h: for a row of a GPC */
-#define ABLE_STEPS 30u /* and for the SMs of a GPC that able() counts */
+#define ABLE_STEPS 30u /* and for a GPC, each time that able() counts its SMs */
 
 struct sharing {
 	struct domain_range range;
@@ -230,7 +230,7 @@ static inline void share_row(struct sharing *s, unsigned i, int speed)
 	s->count[i] = s->mask[i] ? (uint8_t)gpc->row[speed].count : 0;
 }
 
-/* How many SMs of s->mask[] can take a CTA at @speed or more. */
+/* How many SMs of s->mask[] can take a CTA and have at least @speed free slots left. */
 static unsigned able(const struct sharing *s, int speed)
 {
 	const struct gpc *gpc = &domains.gpc[s->range.first];
@@ -242,13 +242,19 @@ static unsigned able(const struct sharing *s, int speed)
 	return sum;
 }
 
-/* Give one CTA each to the SMs of s->mask[] with most free slots, as far as there are CTAs. */
+/*
+ * Give one CTA each to those SMs of s->mask[] that have most free slots, until no CTA is left. It does for all GPCs what
+ * row_with() and best_of() do for one.
+ */
 static void share_best(struct sharing *s, int highest)
 {
 	const struct gpc *gpc = &domains.gpc[s->range.first];
 	unsigned n = able(s, 0), i, sure;
 	int low = 0, high = highest + 1, mid;
+	uint32_t above;
 
+	if (!n)
+		return;
 	if (n > s->left)
 		n = s->left;
 	while (high - low > 1) {
@@ -259,11 +265,12 @@ static void share_best(struct sharing *s, int highest)
 			high = mid;
 	}
 	for (i = 0; i < s->range.n; i++) {
-		sure = popcount32(s->mask[i] & row_of(&gpc[i], low + 1));
+		above = s->mask[i] & row_of(&gpc[i], low + 1);
+		sure = popcount32(above);
 		s->left -= sure;
 		if (s->share)
 			s->share[i] = (uint16_t)(s->share[i] + sure);
-		s->mask[i] &= row_of(&gpc[i], low) & ~row_of(&gpc[i], low + 1);
+		s->mask[i] = (s->mask[i] & row_of(&gpc[i], low)) ^ above;
 		s->count[i] = (uint8_t)popcount32(s->mask[i]);
 	}
 	share_out(s, low);
@@ -273,16 +280,19 @@ static void share_best(struct sharing *s, int highest)
 static void share_multicast(struct sharing *s, int highest)
 {
 	const struct gpc *gpc = &domains.gpc[s->range.first];
-	uint32_t pairs[TUTTI_MAX_GPCS];
+	uint32_t singles[TUTTI_MAX_GPCS], free;
 	unsigned n = s->range.n, i;
 
-	for (i = 0; i < n; i++)
-		s->mask[i] = pairs[i] = domain_pairs(&gpc[i], row_of(&gpc[i], 0));
+	for (i = 0; i < n; i++) {
+		free = row_of(&gpc[i], 0);
+		s->mask[i] = domain_pairs(&gpc[i], free);
+		singles[i] = free ^ s->mask[i];
+	}
 	share_best(s, highest);
 	if (!s->left)
 		return;
 	for (i = 0; i < n; i++)
-		s->mask[i] = row_of(&gpc[i], 0) & ~pairs[i];
+		s->mask[i] = singles[i];
 	share_best(s, highest);
 }
 
