@@ -84,6 +84,11 @@ void rig_refused(struct rig *rig, const char *kernel, uint32_t items, uint16_t w
 struct tutti_fault rig_fault(struct rig *rig, struct tutti_queue *queue);
 /** rig_poll_until() - poll the queue until *word == value. */
 bool rig_poll_until(struct tutti_queue *queue, const void *word, int64_t value, unsigned ms);
+/** rig_await() - the same, for as long as a busy machine may need. */
+static inline bool rig_await(struct tutti_queue *queue, const void *word, int64_t value)
+{
+	return rig_poll_until(queue, word, value, RIG_SECONDS * 1000);
+}
 void rig_counters(struct rig *rig, uint64_t counters[TUTTI_COUNTERS]);
 uint64_t rig_ns(void);
 

@@ -250,7 +250,7 @@ static void quota(void **unused)
 	clock = rig_alloc(rig, 64);
 	g = gate_args();
 	gate = start(rig_queue(rig, 0), "gate", 1, g, NULL);
-	assert_true(rig_poll_until(rig->queue, g->started, 1, RIG_SECONDS * 1000));
+	assert_true(rig_await(rig->queue, g->started, 1));
 	for (i = 0; i < 2; i++) {
 		t[i] = task(&(struct tutti_task_attributes){ .quota = 7 });
 		a[i] = log_args(98, clock);

@@ -88,12 +88,12 @@ static void coalescing(void **unused)
 	signal = start(rig->queue, "consume", 1, a, t);
 	for (i = 0; i < 8; i++)
 		push(work, i);
-	assert_true(rig_poll_until(rig->queue, a->items, 8, RIG_SECONDS * 1000));
+	assert_true(rig_await(rig->queue, a->items, 8));
 	assert_int_equal(*a->least, 8);
 	began = rig_ns();
 	for (; i < 11; i++)
 		push(work, i);
-	assert_true(rig_poll_until(rig->queue, a->items, 11, RIG_SECONDS * 1000));
+	assert_true(rig_await(rig->queue, a->items, 11));
 	assert_true(rig_ns() - began > 40000000);
 	tutti_work_close(work);
 	rig_wait(rig, signal);
@@ -219,7 +219,7 @@ static void idle_slots(void **unused)
 	g = gate_args();
 	for (i = 0; i < WAITING; i++)
 		waiting[i] = start(rig->queue, "gate", 1, g, NULL);
-	assert_true(rig_poll_until(rig->queue, g->started, WAITING, RIG_SECONDS * 1000));
+	assert_true(rig_await(rig->queue, g->started, WAITING));
 	for (i = 0; i < 4; i++)
 		rig_wait(rig, start(rig->queue, "note", 10, log_args(10, NULL), NULL));
 	assert_int_equal(*g->ended, 0);
@@ -250,7 +250,7 @@ static void cancel_queue_task(void **unused)
 	a = items_args(16, t);
 	signal = start(rig->queue, "consume", 1, a, t);
 	push(work, 3);
-	assert_true(rig_poll_until(rig->queue, a->items, 1, RIG_SECONDS * 1000));
+	assert_true(rig_await(rig->queue, a->items, 1));
 	assert_int_equal(tutti_task_cancel(t), 0);
 	assert_int_equal(tutti_signal_wait(rig->device, signal, TUTTI_LT, 1, RIG_WAIT, &value), 0);
 	assert_true(tutti_signal_cancelled(value));

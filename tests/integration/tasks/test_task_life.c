@@ -94,7 +94,7 @@ static void cancel(void **unused)
 	t = task(&(struct tutti_task_attributes){ .priority = 2 });
 	late = task(&(struct tutti_task_attributes){ .priority = 4 });
 	signal = start(rig->queue, "gate", 1000, g, t);
-	assert_true(rig_poll_until(rig->queue, g->started, 64, RIG_SECONDS * 1000));
+	assert_true(rig_await(rig->queue, g->started, 64));
 	assert_int_equal(tutti_task_cancel(late), -ENOENT);
 	assert_int_equal(tutti_task_cancel(t), 0);
 	assert_int_equal(tutti_signal_load(signal), 1); /* CTAs that run finish */
@@ -129,7 +129,7 @@ static void split(void **unused)
 	waves = tutti_device_discovery(rig->device)->peus * tutti_device_discovery(rig->device)->peu_waves;
 	g = gate_args();
 	gate = start(rig_queue(rig, 0), "gate", 2, g, NULL);
-	assert_true(rig_poll_until(rig->queue, g->started, 2, RIG_SECONDS * 1000));
+	assert_true(rig_await(rig->queue, g->started, 2));
 	assert_int_equal(tutti_device_policy(rig->device, TUTTI_POLICY_SPLIT_ROUNDS, 2), 0);
 	k = kernel("waves");
 	t = task(&(struct tutti_task_attributes){ .independence = TUTTI_WAVES_INDEPENDENT });
