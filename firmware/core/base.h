@@ -70,7 +70,7 @@ static inline uint32_t min32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/** words_copy() - copy 32-bit words; @to and @from are aligned. base.c has it for those who do not inline it. */
+/** words_copy() - copy 32-bit words; @to and @from are aligned. Code into which it is not inlined calls that in base.c. */
 inline void words_copy(void *to, const void *from, unsigned words)
 {
 	uint32_t *t = to;

@@ -349,8 +349,8 @@ static bool puts_off(void)
 }
 
 /*
- * Show what is free on the SMs of @only, where row 0 of a lake stands for all SMs. Return: false if that is not known yet;
- * the next sync() goes on with it
+ * Bring the rows of free slots up to date for the SMs of @only; row 0 of a lake means all SMs. Return: false if that takes
+ * more time than this visit has left; the next sync() goes on with it
  */
 static bool sync(struct shape *shape, const uint32_t *only)
 {

@@ -136,8 +136,8 @@ int peer_accept(struct peer *peer)
 }
 
 /*
- * Clients send no messages in this protocol. If a client does so all the same, they are read first, because the end of the
- * connection is seen only behind them. No more are read than a socket holds, because a client could go on for ever.
+ * Clients send no messages in this protocol. What a client sends all the same is read first, because the end of the
+ * connection cannot be seen before that. Only as much is read as a socket holds, because the client could send for ever.
  */
 bool peer_gone(struct peer *peer)
 {

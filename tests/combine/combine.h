@@ -380,7 +380,7 @@ bool fair_counts_visits(void);
 bool fair_waits_long(void);
 /** fair_idle() - a task that fits and has not been launched, NULL: there is none. */
 const struct job *fair_idle(void);
-/** fair_shapes_left() - the firmware has an entry for one more shape, even if @but has none any more. */
+/** fair_shapes_left() - whether the firmware has a free entry for one more shape when that of @but (or NULL) is free. */
 bool fair_shapes_left(const struct job *but);
 /** fair_unsplit() - a task whose CTAs fit nowhere while one of their waves does (RES-07), NULL: there is none. */
 const struct job *fair_unsplit(void);

@@ -22,7 +22,7 @@ static struct {
 static unsigned launched;
 static bool answered;    /* the firmware has answered all requests, so it knows which SMs are on */
 static unsigned counted; /* kernels that have started, at the last one that counted for those that wait */
-static uint8_t filled;   /* the highest priority of a task that took the last free slot in this visit */
+static uint8_t filled;   /* level of the most important task that has taken the last free slot in this visit */
 
 void fair_begin(void)
 {
@@ -45,8 +45,8 @@ void fair_launched(struct job *job, unsigned ctas, bool split)
 }
 
 /*
- * It has a slot and may issue (TSK-04), unless it was cancelled; whether it fits is asked last. A message that the driver
- * has not read may say that its queue has stopped.
+ * The task has a slot and may issue CTAs (TSK-04) if it was not cancelled. Whether they fit is a question of its own. While
+ * the driver has messages to read, one of them may say that the task's queue has stopped.
  */
 static bool may_hold(const struct job *job)
 {
@@ -56,13 +56,13 @@ static bool may_hold(const struct job *job)
 	       !w.program[job->queue].dying;
 }
 
-/* The same, and nobody has asked for it to be cancelled, which may have come too early to be heard. */
+/* It may hold SMs, and nobody has asked to cancel it. The firmware refuses a request to cancel that comes too early. */
 static bool may_issue(const struct job *job)
 {
 	return may_hold(job) && !job->cancelled;
 }
 
-/* The same, and it cannot have been evicted. */
+/* It may issue, and it cannot have been evicted. */
 static bool waits(const struct job *job)
 {
 	return may_issue(job) && !job->leaving;
@@ -218,7 +218,7 @@ bool fair_waits_long(void)
 
 /*
  * SMs of the card that may be held for another task of its priority or a higher one that fits nowhere (RES-01, CGA-05).
- * One that may have been evicted or cancelled counts as well, since it need not have been.
+ * A task that may have been evicted or cancelled counts as well, because it may just as well still be there.
  */
 static unsigned may_be_held(const struct job *job)
 {
@@ -284,8 +284,8 @@ static void passed_over(struct job *job)
 }
 
 /*
- * Domains may be held for a CGA that does not fit, and what would fit only there waits too (CGA-05). One that may have been
- * evicted or cancelled counts as well, since it need not have been.
+ * Domains may be held for a CGA that does not fit, and what would fit only there waits too (CGA-05). A task that
+ * may have been evicted or cancelled counts as well, because it may just as well still be there.
  */
 static bool domains_held(void)
 {
@@ -371,8 +371,8 @@ static void throttles(void)
 }
 
 /*
- * A task may have been evicted if all slots are taken and one of higher priority has none, or had none when this visit
- * began: then it issues nothing until its CTAs have ended (TSK-03). It has not if it gets CTAs in another visit.
+ * A task may have been evicted if all slots are taken and a task of higher priority has none, or got the last one in this
+ * visit: then it issues nothing until its CTAs have ended (TSK-03). If it gets CTAs in a later visit, it was not evicted.
  */
 static void evictions(void)
 {
@@ -401,7 +401,7 @@ void fair_visit(void)
 			struct job *job = w.act[i];
 			bool went = job && got(job);
 
-			/* that of a sequence does not wait now, since its CTA runs */
+			/* also if it does not wait: a sequence task does not while its CTA runs */
 			if (went)
 				job->lower = job->equal = job->visits = 0;
 			if (!waits(job))

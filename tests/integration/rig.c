@@ -157,7 +157,7 @@ void rig_close(struct rig *rig)
 struct tutti_queue *rig_queue(struct rig *rig, uint32_t flags)
 {
 	struct tutti_queue_options o = { .flags = flags, .error = note_error, .context = rig,
-					 .timeout_ms = UINT32_MAX }; /* the host may be slow to let a kernel end */
+					 .timeout_ms = UINT32_MAX }; /* a busy host may be slow to let a kernel end */
 	struct tutti_queue *queue;
 	int error = tutti_queue_create(rig->device, &o, &queue);
 

@@ -132,8 +132,9 @@ static void check_order(const struct job *job)
 }
 
 /*
- * Who it was evicted for may be gone by now, or have another slot; then its slot goes to the first of the list, which it
- * joins at the head too, unless others have taken the last entry for a shape.
+ * The task for which @victim was evicted may have ended by now, or have been given another slot. Then the slot goes to the
+ * first task that waits. That is @victim itself, which is put at the head of its priority's list, unless other tasks have
+ * taken the last entry for a shape.
  */
 static void check_eviction(const struct job *victim, const struct job *by)
 {

@@ -428,7 +428,7 @@ static bool many_own_pages(struct rig *rig)
 	return true;
 }
 
-/* How many large leaves an address space can hold. No machine looks at one of them in less than a nanosecond. */
+/* How many large leaves a page table can hold. No machine takes less than a nanosecond to look at one of them. */
 #define LEAVES (TUTTI_VA_END / (2u << 20))
 #define TRIES 40u
 

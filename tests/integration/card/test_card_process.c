@@ -326,8 +326,9 @@ static int queue_create(struct guest *guest, uint64_t bus)
 }
 
 /*
- * Copies by packet 0, in memory at bus address @bus and offset @offset of the file. A signal tells when the copy has ended:
- * the read index moves as soon as the packet's slot is free, which may be before that.
+ * Let the card copy a page with packet 0. Ring, pages and signal are in memory at bus address @bus, which is at @offset in
+ * the file. The signal tells when the copy has ended. The read index may move before that, since it tells when the packet's
+ * slot is free.
  * Return: false if the card reports an error instead
  */
 static bool copies(struct guest *guest, const struct process *process, uint64_t bus, uint64_t offset)
@@ -494,7 +495,7 @@ static void still_serves(struct process *process)
 	stop(process);
 }
 
-/* A guest that sends something and leaves does not keep the next one out, even if that connects before the card has noticed. */
+/* A guest that sends data and leaves does not keep out the next one, even if the card has not seen it leave by then. */
 static void last_words(void **state)
 {
 	struct process process;

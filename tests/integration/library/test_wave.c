@@ -447,7 +447,7 @@ static uint64_t watchdog(const char *name, unsigned queue_ms)
 	uint64_t start, took;
 
 	assert_int_equal(tutti_queue_create(rig->device, &o, &queue), 0);
-	start = rig_ns(); /* before the launch, since this thread may have to wait for a processor behind it */
+	start = rig_ns(); /* before the launch, because this thread may lose its processor right after it */
 	rig_launch(rig, queue, name, 64 * 1000, 64, rig_args(rig, word, 0, 0), signal);
 	fault = rig_fault(rig, queue);
 	took = rig_ns() - start;
