@@ -287,45 +287,52 @@ static bool work_out(const struct lake *lake)
 
 /* ---- decisions ---- */
 
-/* The SMs of @mask that are at least @least, in @out. Return: their number */
-static uint32_t at_least(const uint32_t *mask, int32_t least, uint32_t *out)
+/* A range of scores. */
+struct span {
+	int32_t low, high;
+};
+
+/*
+ * The SMs of @mask that are at least @least, in @out. Return: their number, and in @gap the highest score below @least and
+ * the lowest one that is not: whoever halves a set again and again need not ask for the range of each half
+ */
+static uint32_t at_least(const uint32_t *mask, int32_t least, uint32_t *out, struct span *gap)
 {
+	struct span edge = { INT32_MIN, INT32_MAX };
 	uint32_t w, rest, bit, n = 0;
 	const int32_t *score;
 
 	visit_goes_on(LEAST_STEPS * fw.sms);
 	for (w = 0; w < fw.words; w++) {
 		score = pool.score + 32 * w;
-		for (out[w] = 0, rest = mask[w], bit = 1; rest; rest >>= 1, bit <<= 1, score++)
-			if (rest & 1 && *score >= least) {
-				out[w] |= bit;
-				n++;
+		for (out[w] = 0, rest = mask[w], bit = 1; rest; rest >>= 1, bit <<= 1, score++) {
+			if (!(rest & 1))
+				continue;
+			if (*score < least) {
+				edge.low = *score > edge.low ? *score : edge.low;
+				continue;
 			}
+			edge.high = *score < edge.high ? *score : edge.high;
+			out[w] |= bit;
+			n++;
+		}
 	}
+	*gap = edge;
 	return n;
 }
 
-struct span {
-	int32_t low, high;
-};
-
-/* The lowest and the highest score of @mask, of which some SM must be part. */
-static struct span span_of(const uint32_t *mask)
+/* The highest score of @mask, of which some SM must be part. */
+static int32_t highest_score(const uint32_t *mask)
 {
-	struct span span = { INT32_MAX, INT32_MIN };
+	int32_t high = INT32_MIN;
 	uint32_t w, rest;
 	const int32_t *score;
 
 	for (w = 0; w < fw.words; w++)
-		for (rest = mask[w], score = pool.score + 32 * w; rest; rest >>= 1, score++) {
-			if (!(rest & 1))
-				continue;
-			if (*score < span.low)
-				span.low = *score;
-			if (*score > span.high)
-				span.high = *score;
-		}
-	return span;
+		for (rest = mask[w], score = pool.score + 32 * w; rest; rest >>= 1, score++)
+			if (rest & 1 && *score > high)
+				high = *score;
+	return high;
 }
 
 /* Keep the first @n SMs of @mask. */
@@ -341,19 +348,20 @@ static void first_of(uint32_t *mask, uint32_t n)
 	}
 }
 
-/* Keep the @n SMs of @mask with the highest scores, of equal ones the first; there are more than @n. */
-static void highest_of(uint32_t *mask, uint32_t n)
+/*
+ * Keep the @n SMs of @mask with the highest scores, of equal ones the first; there are more than @n, and @span is the range
+ * of their scores.
+ */
+static void highest_of(uint32_t *mask, uint32_t n, struct span span)
 {
 	uint32_t sure[LAKE_WORDS] = { 0 }, upper[LAKE_WORDS], w, have;
-	struct span span;
+	struct span gap;
 
-	for (;;) {
-		span = span_of(mask);
-		if (span.low == span.high)
-			break;
-		have = at_least(mask, span.low + (int32_t)(((uint32_t)span.high - (uint32_t)span.low + 1) / 2), upper);
+	while (span.low != span.high) {
+		have = at_least(mask, span.low + (int32_t)(((uint32_t)span.high - (uint32_t)span.low + 1) / 2), upper, &gap);
 		if (have > n) {
 			words_copy(mask, upper, fw.words);
+			span.low = gap.high;
 			continue;
 		}
 		for (w = 0; w < fw.words; w++) {
@@ -361,6 +369,7 @@ static void highest_of(uint32_t *mask, uint32_t n)
 			mask[w] ^= upper[w];
 		}
 		n -= have;
+		span.high = gap.low;
 		if (!n)
 			break;
 	}
@@ -375,12 +384,13 @@ static void highest_of(uint32_t *mask, uint32_t n)
  */
 static uint32_t tier_of(const uint32_t *open, int32_t delta, uint32_t n, uint32_t *tier)
 {
-	int32_t high = span_of(open).high;
-	uint32_t have = at_least(open, high - delta + 1, tier);
+	int32_t high = highest_score(open);
+	struct span gap;
+	uint32_t have = at_least(open, high - delta + 1, tier, &gap);
 
 	if (have <= n)
 		return have;
-	highest_of(tier, n);
+	highest_of(tier, n, (struct span){ gap.high, high });
 	return n;
 }
 
