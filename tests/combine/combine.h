@@ -168,12 +168,12 @@ enum entry_kind { DISPATCH, CONDENSED, BARRIER_AND, BARRIER_OR, AGENT_NOP, AGENT
 /** struct entry - one packet. */
 struct entry {
 	uint8_t kind;
-	bool bad, unskipped, published, reference, barrier, moved, done, skipped, live;
+	bool bad, unskipped, published, reference, barrier, moved, done, skipped, live, begun;
 	uint8_t acquire, release, widest, n;
 	uint32_t errors; /* error codes that it may be refused with */
 	uint32_t first_word, job, signal, dependency[5];
 	uint64_t since, last; /* published; its last kernel has ended */
-	uint32_t waited;      /* kernels of others started while it was the queue's oldest */
+	uint32_t waited;      /* packets of others begun while it was the queue's oldest */
 };
 
 struct reference {
@@ -406,7 +406,7 @@ struct visit {
  * struct visits - what all of them cost, see struct backend.
  * @over, @worst: on cards of up to 144 SMs: how many cost more than they should, and the most expensive ones
  * @ring: most words there were in the command ring
- * @waited: most kernels of others that started while a queue's oldest packet waited
+ * @waited: most packets of others that began while a queue's oldest packet waited
  * @passed: most visits in which a task got nothing and others of its priority or lower got CTAs, see VISITS_MOST
  */
 extern struct visits {

@@ -9,7 +9,7 @@
 #define LOWER_MOST   64u  /* CTAs of lower priority while a task that fits waits (RES-01) */
 #define EQUAL_MOST   256u /* CTAs of equals in other queues, when lots are drawn (RES-04) */
 #define VISITS_MOST  2048u /* visits in which others of lower or equal priority got CTAs: 64 for each slot */
-#define STARTED_MOST 120u /* kernels of others started while a queue's oldest packet waits */
+#define STARTED_MOST 100u /* packets of others begun while a queue's oldest one waits */
 #define SHARE_HELD   8u   /* one in so many of the SMs that a task may use is held for it when it has been passed over */
 
 #define VISIT_LAUNCHES 256u
@@ -21,12 +21,11 @@ static struct {
 } launches[VISIT_LAUNCHES];
 static unsigned launched;
 static bool answered;    /* the firmware has answered all requests, so it knows which SMs are on */
-static unsigned counted; /* kernels that have started, at the last one that counted for those that wait */
 static uint8_t filled;   /* level of the most important task that has taken the last free slot in this visit */
 
 void fair_begin(void)
 {
-	launched = counted = 0;
+	launched = 0;
 	filled = UINT8_MAX;
 }
 
@@ -114,7 +113,20 @@ static bool is_recorded(const struct job *job)
 	return others + job->level <= RECORDS;
 }
 
-/* The oldest packet of a queue waits while kernels of others start: for a slot, a descriptor, a record, a shape. */
+/* Whether this is the first kernel of its packet that starts. */
+static bool begins(const struct job *job)
+{
+	struct entry *e = &w.program[job->queue].entry[job->entry];
+	bool first = !e->begun;
+
+	e->begun = true;
+	return first;
+}
+
+/*
+ * The oldest packet of a queue waits while packets of others begin: for a slot, a descriptor, a record, a shape. The firmware
+ * takes turns by packets, so it does not matter how many kernels each of them has.
+ */
 void fair_state(struct job *job)
 {
 	unsigned i;
@@ -123,10 +135,7 @@ void fair_state(struct job *job)
 		filled = job->level;
 	if (job->independent)
 		job->recorded |= is_recorded(job);
-	if (w.started == counted)
-		return; /* it has started before, and was evicted or split */
-	counted = w.started;
-	if (job->child || driver_behind())
+	if (job->child || !begins(job) || driver_behind())
 		return;
 	for (i = 0; i < QUEUES; i++) {
 		struct program *program = &w.program[i];
@@ -140,8 +149,8 @@ void fair_state(struct job *job)
 		e->waited++;
 		visits.waited = e->waited > visits.waited ? e->waited : visits.waited;
 		RULE(e->waited <= STARTED_MOST, "starved queue (RES-01)",
-		     "packet %lu is the oldest of queue %u and waits while %u kernels of others of its "
-		     "priority or lower start",
+		     "packet %lu is the oldest of queue %u and waits while %u packets of others of its "
+		     "priority or lower begin",
 		     program->oldest, i, e->waited);
 	}
 }

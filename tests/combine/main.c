@@ -333,7 +333,7 @@ int main(int argc, char **argv)
 		run_seed(also[--alsos], &only);
 	trace = NULL;
 	printf("# %lu scenarios\n", i);
-	printf("# most words in the command ring: %u; most kernels started while a queue's oldest packet waited: %u; most "
+	printf("# most words in the command ring: %u; most packets begun while a queue's oldest one waited: %u; most "
 	       "visits in which a task was passed over: %u\n",
 	       visits.ring, visits.waited, visits.passed);
 	visits_report(&only);
