@@ -447,7 +447,7 @@ int tutti_queue_reset(struct tutti_queue *queue);
  * tutti_queue_poll() - take what the card has sent, and print text of kernels.
  *
  * When it returns the error callbacks for what has been taken have been called, unless it is called by one of them or
- * by a handler. Return: 0; -EIO: the device has died; -EINVAL.
+ * by a handler. Return: 0; -EIO: the device has died, or one of them destroys the queue or closes the device; -EINVAL.
  */
 int tutti_queue_poll(struct tutti_queue *queue);
 

@@ -95,16 +95,27 @@ bool call_nested(const struct handle *handle)
 	return own_calls(handle) != 0;
 }
 
-bool handle_end(struct handle *handle)
+bool handle_close(struct handle *handle)
 {
 	uint64_t life = tutti_load_relaxed(&handle->life);
+
+	return life & 1 && __atomic_compare_exchange_n(&handle->life, &life, life + 1, false, __ATOMIC_SEQ_CST,
+						       __ATOMIC_RELAXED);
+}
+
+void handle_drain(const struct handle *handle)
+{
 	uint32_t own = own_calls(handle);
 
-	if (!(life & 1) || !__atomic_compare_exchange_n(&handle->life, &life, life + 1, false, __ATOMIC_SEQ_CST,
-							__ATOMIC_RELAXED))
-		return false;
 	while (__atomic_load_n(&handle->calls, __ATOMIC_SEQ_CST) > own)
 		sched_yield();
+}
+
+bool handle_end(struct handle *handle)
+{
+	if (!handle_close(handle))
+		return false;
+	handle_drain(handle);
 	return true;
 }
 

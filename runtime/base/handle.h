@@ -58,6 +58,10 @@ void handle_begin(struct handle *handle, struct handle *owner);
  * Return: false if it has ended already; of several threads one gets true.
  */
 bool handle_end(struct handle *handle);
+/** handle_close() - end the life of an object without waiting. Return: as handle_end(), which is this and handle_drain() */
+bool handle_close(struct handle *handle);
+/** handle_drain() - wait for the calls that other threads make with an object whose life this thread has ended. */
+void handle_drain(const struct handle *handle);
 /** handle_free() - give the memory of an object back to its pool; ends its life if that has not been done. */
 void handle_free(struct handle_pool *pool, struct handle *handle);
 

@@ -52,6 +52,7 @@ struct device_time {
  * @memory, @print, @trace: state of the units of these names; NULL while they are not in use
  * @dead: set once and never cleared; read by device_dead()
  * @errors: number of queues whose error has not been delivered yet
+ * @callback_closes: a callback of the event thread is closing the device, so nobody waits for that callback any more
  * @serve: calls the handlers that are due, in waits; NULL if a thread does that, or if there are none
  * @start_lock: held while one of the following two is started
  * @events, @copier: state of the units of these names; NULL until they are used first
@@ -76,7 +77,7 @@ struct tutti_device {
 	struct print *print;
 	struct trace *trace;
 	uint32_t trace_lost; /* status.trace_lost as last read */
-	bool dead, said_dead;
+	bool dead, said_dead, callback_closes;
 	uint32_t errors;
 	void (*serve)(struct tutti_device *device);
 	pthread_mutex_t start_lock;

@@ -34,7 +34,7 @@ void queue_error_remove(struct tutti_device *device, unsigned id, struct queue_e
 	pthread_mutex_lock(&device->lock);
 	device->queue_error[id] = NULL;
 	runs_again(device, error);
-	while (error->busy > (delivering == error)) {
+	while (error->busy > (delivering == error) && !tutti_load_acquire(&device->callback_closes)) {
 		pthread_mutex_unlock(&device->lock);
 		sched_yield();
 		pthread_mutex_lock(&device->lock);

@@ -26,7 +26,10 @@ struct queue_error {
 
 /** queue_error_add() - register @error as the place where errors of queue @id are recorded. */
 void queue_error_add(struct tutti_device *device, unsigned id, struct queue_error *error);
-/** queue_error_remove() - undo queue_error_add(); returns when no other thread is inside the callback. */
+/**
+ * queue_error_remove() - undo queue_error_add(); returns when no other thread is inside the callback, unless it closes the
+ * device.
+ */
 void queue_error_remove(struct tutti_device *device, unsigned id, struct queue_error *error);
 /** queue_error_take() - record that the card has reported a stopped queue. */
 void queue_error_take(struct tutti_device *device, const struct tutti_fault *fault);

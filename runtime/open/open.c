@@ -148,8 +148,11 @@ int tutti_device_close(struct tutti_device *device)
 		return 0;
 	if (call_nested(&device->handle) || (handle_live(&device->handle) && !events_may_close(device)))
 		return -EBUSY;
-	if (!handle_end(&device->handle))
+	if (!handle_close(&device->handle))
 		return -EINVAL;
+	if (events_here(device))
+		tutti_store_release(&device->callback_closes, true); /* before the calls that wait for the callback */
+	handle_drain(&device->handle);
 	device_list_remove(device);
 	events_stop(device);
 	destroy_queues(device);

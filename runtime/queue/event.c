@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "device/queue_error.h"
@@ -11,6 +12,7 @@
 
 #define NAP_NS	    100000000ull /* without handlers of signals only interrupts count */
 #define DEAD_NAP_NS 20000000ull
+#define PAUSE_NS    10000000
 
 /* Whose handlers this thread is calling. */
 static _Thread_local const struct events *serving;
@@ -188,23 +190,36 @@ int events_start(struct tutti_device *device)
 	return error;
 }
 
-void events_flush(struct tutti_device *device)
+void events_pause(struct events *events)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += PAUSE_NS;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_cond_timedwait(&events->changed, &events->lock, &until);
+}
+
+int events_flush(struct tutti_device *device, const struct handle *object)
 {
 	struct events *events = tutti_load_acquire(&device->events);
 	uint64_t asked;
+	bool live = true;
 
 	if (!events || !events->threaded || events_here(device))
-		return;
+		return 0;
 	if (!__atomic_load_n(&device->errors, __ATOMIC_SEQ_CST) && !__atomic_load_n(&events->calling, __ATOMIC_SEQ_CST))
-		return;
+		return 0;
 	pthread_mutex_lock(&events->lock);
 	asked = ++events->asked;
 	pthread_mutex_unlock(&events->lock);
 	device->transport->wake(device);
 	pthread_mutex_lock(&events->lock);
-	while (events->answered < asked && !events->stop)
-		pthread_cond_wait(&events->changed, &events->lock);
+	while (events->answered < asked && !events->stop && (live = handle_live(object)))
+		events_pause(events);
 	pthread_mutex_unlock(&events->lock);
+	return live ? 0 : -EIO;
 }
 
 void events_stop(struct tutti_device *device)
@@ -247,8 +262,8 @@ int tutti_device_error_handler(struct tutti_device *device,
 		return error;
 	events = device->events;
 	pthread_mutex_lock(&events->lock);
-	while (events->dead_running && !events_here(device))
-		pthread_cond_wait(&events->changed, &events->lock);
+	while (events->dead_running && !events_here(device) && !tutti_load_acquire(&device->callback_closes))
+		events_pause(events);
 	events->dead = handler;
 	events->dead_context = context;
 	events->dead_told = false;

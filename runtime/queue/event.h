@@ -41,8 +41,13 @@ struct events {
 
 /** events_start() - there is something to be called, so there has to be a thread. 0, -ENOMEM, -EAGAIN. */
 int events_start(struct tutti_device *device);
-/** events_flush() - return when what is due now has been called, unless this thread is calling it. */
-void events_flush(struct tutti_device *device);
+/**
+ * events_flush() - return when what is due now has been called, unless this thread is calling it.
+ * @object: what the call is about; a callback may be destroying it, which waits for this call. Return: -EIO then, or 0
+ */
+int events_flush(struct tutti_device *device, const struct handle *object);
+/** events_pause() - wait until something has changed, or for a moment. The caller holds events->lock. */
+void events_pause(struct events *events);
 /** events_here() - is this thread calling the handlers of the device? */
 bool events_here(const struct tutti_device *device);
 /** events_may_close() - may this thread close the device now? */

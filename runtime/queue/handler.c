@@ -7,7 +7,6 @@
 
 #include <poll.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "queue/queue.h"
 
@@ -122,17 +121,10 @@ static bool take_one(struct events *events, tutti_signal_t signal, tutti_signal_
 /* A handler that closes the device waits for this thread, so it is not waited for. */
 static void wait_for_current(struct events *events, tutti_signal_t signal, tutti_signal_fn call, const void *context)
 {
-	struct timespec until;
-
 	pthread_mutex_lock(&events->lock);
 	while (events->current && matches(events->current, signal, call, context) &&
-	       handle_live(&events->device->handle)) {
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_nsec += 10000000;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		pthread_cond_timedwait(&events->changed, &events->lock, &until);
-	}
+	       !tutti_load_acquire(&events->device->callback_closes))
+		events_pause(events);
 	pthread_mutex_unlock(&events->lock);
 }
 

@@ -399,7 +399,7 @@ int tutti_queue_poll(struct tutti_queue *public)
 {
 	CALL_SCOPE(call);
 	struct tutti_device *device;
-	int error;
+	int error, gone;
 
 	if (!queue_call(&call, public))
 		return -EINVAL;
@@ -407,8 +407,8 @@ int tutti_queue_poll(struct tutti_queue *public)
 	if (device->run)
 		device->run(device, no_more, device);
 	error = device_poll(device);
-	events_flush(device);
-	return error;
+	gone = events_flush(device, &queue_of(public)->handle);
+	return error ? error : gone;
 }
 
 static bool room_satisfied(const struct wait *wait)
