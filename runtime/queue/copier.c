@@ -66,8 +66,7 @@ static void fail(struct tutti_device *device, tutti_signal_t done)
 {
 	if (!done)
 		return;
-	tutti_signal_store_silent(done, TUTTI_SIGNAL_CANCELLED);
-	lost_by_failure(device, done);
+	lost_by_failure(device, done, TUTTI_SIGNAL_CANCELLED);
 	tutti_signal_wake(done);
 }
 

@@ -54,8 +54,11 @@ static inline bool watch_lost(const struct signal_watch *watch)
 	return tutti_load_acquire(&watch->lost); /* so that its last value is seen, too */
 }
 
-/** lost_by_failure() - what should have changed the signal has failed; waits for it are in vain until it is stored. */
-void lost_by_failure(struct tutti_device *device, struct tutti_signal *signal);
+/**
+ * lost_by_failure() - what should have changed the signal has failed: it gets @value, and waits for it are in vain until
+ * another one is stored. It may be gone afterwards.
+ */
+void lost_by_failure(struct tutti_device *device, struct tutti_signal *signal, int64_t value);
 /** lost_by_stop() - the queue has stopped. The caller holds device->lock. */
 void lost_by_stop(struct queue *queue);
 /** lost_by_destroy() - nothing of the queue is in flight any more. The caller holds device->lock. */

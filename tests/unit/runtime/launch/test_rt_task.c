@@ -409,7 +409,7 @@ static void signals_of_launches(void **state)
 	fake.deaf = true;
 	assert_int_equal(tutti_task_create(device, &(struct tutti_task_attributes){0}, &task), 0);
 	assert_int_equal(tutti_signal_create(device, 1, &signal), 0);
-	lost_by_failure(device, signal);
+	lost_by_failure(device, signal, tutti_signal_load(signal));
 	assert_int_equal(dispatch_with(queue, task, signal, 64), 0);
 	assert_int_equal(signal->event, 0);
 	assert_int_equal(tutti_signal_wait(device, signal, TUTTI_EQ, 0, 0, NULL), -ETIMEDOUT);

@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
 /* Copies and fills of no queue, with the times they take, over a played card (SYS-56). */
+#define AFTER_UNLOCK() note_unlock()
+static void note_unlock(void);
+
 #include "lock_check.h"
+#include "queue/lost.h"
 #include "rt_rig.h"
 #include "tutti/record_api.h"
 
 #define MANY 700u
 
 static uint8_t from[MANY], to[MANY];
+
+static _Thread_local tutti_signal_t noted; /* by this thread, whenever it has unlocked a mutex */
+static _Thread_local int64_t noted_value;
+
+static void note_unlock(void)
+{
+	if (noted)
+		noted_value = tutti_signal_load(noted);
+}
 
 static tutti_signal_t a_signal(int64_t value)
 {
@@ -75,6 +88,46 @@ static void one_fails(void **state)
 		tutti_signal_destroy(device, good);
 		tutti_signal_destroy(device, bad);
 	}
+}
+
+static bool failing; /* the other thread is about to take the lock */
+
+static void *fails_one(void *signal)
+{
+	noted = signal;
+	tutti_store_release(&failing, true);
+	lost_by_failure(device, signal, TUTTI_SIGNAL_CANCELLED);
+	return noted_value == TUTTI_SIGNAL_CANCELLED ? signal : NULL;
+}
+
+/*
+ * Whoever sees that it has failed may destroy the signal at once. So the value is the last that is written, while those who
+ * watch the signal cannot go on.
+ */
+static void failed_signals_are_left_alone(void **state)
+{
+	tutti_signal_t signal = a_signal(1);
+	pthread_t thread;
+	void *written; /* before the lock was given back */
+
+	tutti_store_release(&failing, false);
+	pthread_mutex_lock(&device->lock);
+	assert_int_equal(pthread_create(&thread, NULL, fails_one, signal), 0);
+	while (!tutti_load_acquire(&failing))
+		sched_yield();
+	usleep(5000);
+	assert_int_equal(tutti_signal_load(signal), 1);
+	assert_int_equal(signal->event, 0);
+	pthread_mutex_unlock(&device->lock);
+	pthread_join(thread, &written);
+	assert_non_null(written);
+	assert_int_equal(tutti_signal_load(signal), TUTTI_SIGNAL_CANCELLED);
+	assert_int_equal(signal->event, SIGNAL_ABANDONED);
+	signal->flags |= TUTTI_SIGNAL_SPLIT; /* what the card has done to it is not part of the value */
+	signal->card_done = 3;
+	lost_by_failure(device, signal, TUTTI_SIGNAL_CANCELLED);
+	assert_int_equal(tutti_signal_load(signal), TUTTI_SIGNAL_CANCELLED);
+	tutti_signal_destroy(device, signal);
 }
 
 /* One that has no signal fails without anybody knowing; its slot in the ring is used again. */
@@ -481,6 +534,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {T(times),
 						  T(one_fails),
+						  T(failed_signals_are_left_alone),
 						  T(nobody_asks),
 						  T(many),
 						  T(ring_is_used_up),

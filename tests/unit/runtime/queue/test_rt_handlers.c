@@ -120,8 +120,8 @@ static void given_up(void **state)
 	arm(&lost, 5);
 	arm(&holds, 0);
 	arm(&other, 5);
-	lost_by_failure(device, lost.signal);
-	lost_by_failure(device, holds.signal);
+	lost_by_failure(device, lost.signal, tutti_signal_load(lost.signal));
+	lost_by_failure(device, holds.signal, tutti_signal_load(holds.signal));
 	look();
 	look();
 	assert_int_equal(lost.calls, 1);
@@ -268,7 +268,7 @@ static void files_are_not_given_up(void **state)
 			close(STDIN_FILENO);
 		assert_int_equal(tutti_signal_from_fd(device, follows, fd), 0);
 		assert_int_equal(follows->waiters, 0);
-		lost_by_failure(device, follows);
+		lost_by_failure(device, follows, tutti_signal_load(follows));
 		look();
 		assert_int_equal(tutti_signal_load(follows), 1);
 		assert_int_equal(write(fd, &one, sizeof(one)), sizeof(one));

@@ -187,7 +187,7 @@ static void failure(void **state)
 	struct tutti_queue *queue = a_queue(0, false);
 
 	watch_all();
-	lost_by_failure(device, signals[9]);
+	lost_by_failure(device, signals[9], tutti_signal_load(signals[9]));
 	assert_lost(9, 10);
 	unwatch_all();
 	watch_all();
@@ -199,7 +199,7 @@ static void failure(void **state)
 	assert_lost(0, 0);
 	unwatch_all();
 	/* what owed it already when it was abandoned still does, unless it has stopped */
-	lost_by_failure(device, signals[9]);
+	lost_by_failure(device, signals[9], tutti_signal_load(signals[9]));
 	watch_all();
 	assert_lost(0, 0);
 	unwatch_all();

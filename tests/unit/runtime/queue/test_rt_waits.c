@@ -115,10 +115,10 @@ static void several(void **state)
 			assert_int_equal(tutti_signal_wait_all(device, wait, count, 0), count == 1 ? 0 : -ETIMEDOUT);
 			for (unsigned k = 0; k < count; k++)
 				assert_int_equal(wait[k].seen, k != i);
-			lost_by_failure(device, wait[i].signal); /* of what holds already nothing is lost */
+			lost_by_failure(device, wait[i].signal, tutti_signal_load(wait[i].signal)); /* of what holds already nothing is lost */
 			assert_int_equal(tutti_signal_wait_all(device, wait, count, 0), count == 1 ? 0 : -ETIMEDOUT);
 			tutti_signal_store(wait[i].signal, 1);
-			lost_by_failure(device, wait[i].signal);
+			lost_by_failure(device, wait[i].signal, tutti_signal_load(wait[i].signal));
 			assert_int_equal(tutti_signal_wait_all(device, wait, count, 0), -EIO);
 			assert_int_equal(tutti_signal_wait_any(device, wait, count, 0, NULL), count == 1 ? -EIO : -ETIMEDOUT);
 			tutti_signal_store(wait[i].signal, 1);
@@ -133,7 +133,7 @@ static void several(void **state)
 		}
 		for (unsigned i = 0; i < count; i++) {
 			tutti_signal_store(wait[i].signal, 1);
-			lost_by_failure(device, wait[i].signal);
+			lost_by_failure(device, wait[i].signal, tutti_signal_load(wait[i].signal));
 		}
 		assert_int_equal(tutti_signal_wait_any(device, wait, count, 0, NULL), -EIO);
 		assert_int_equal(tutti_signal_wait_any(device, wait, count, TUTTI_WAIT_FOREVER, NULL), -EIO);

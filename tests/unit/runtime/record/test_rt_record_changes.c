@@ -57,8 +57,8 @@ static void owed_again(void **state)
 
 		assert_int_equal(tutti_recording_form(recording, form), 0);
 		for (unsigned round = 0; round < 3; round++) {
-			lost_by_failure(device, signals[0]);
-			lost_by_failure(device, signals[1]);
+			lost_by_failure(device, signals[0], tutti_signal_load(signals[0]));
+			lost_by_failure(device, signals[1], tutti_signal_load(signals[1]));
 			assert_true(given_up(signals[0]));
 			assert_int_equal(tutti_replay(recording), 0);
 			take_packets(queue); /* the ring no longer says what is owed; the kernels still run */
@@ -89,7 +89,7 @@ static void set_signals(void **state)
 	assert_int_equal(tutti_recording_set_signal(recording, 1, NULL), 0);
 	assert_int_equal(tutti_memory_free(device, own), 0);
 	/* to name a signal does not mean yet that it is owed */
-	lost_by_failure(device, signals[0]);
+	lost_by_failure(device, signals[0], tutti_signal_load(signals[0]));
 	assert_int_equal(tutti_recording_set_signal(recording, 0, signals[0]), 0);
 	assert_true(given_up(signals[0]));
 	assert_int_equal(tutti_replay(recording), 0);
