@@ -34,15 +34,16 @@ struct queue *queue_new(hsa_queue_type32_t type, uint32_t features, uint32_t siz
 	return queue;
 }
 
+/* Either function may destroy the queue or shut the runtime down, so the one that needs no queue comes last. */
 static void on_error(struct tutti_queue *card, const struct tutti_fault *fault, void *context)
 {
 	struct queue *queue = context;
 
 	(void)card;
-	if (fault->code == TUTTI_ERROR_MEMORY_FAULT)
-		event_memory_fault(fault);
 	if (queue->callback)
 		queue->callback(status_of_fault(fault->code), &queue->public, queue->data);
+	if (fault->code == TUTTI_ERROR_MEMORY_FAULT)
+		event_memory_fault(fault);
 }
 
 /*

@@ -321,11 +321,21 @@ static void errors_stop_the_queue_and_are_told(void **state)
 	stops_with(HSA_STATUS_ERROR_EXCEPTION, &bad, dispatch);
 }
 
+static hsa_queue_t *destroyed_by_event;
+static const struct report *told_before_event;
+static int told_then;
+static hsa_signal_t event_over;
+
 static hsa_status_t on_event(const hsa_amd_event_t *event, void *data)
 {
 	hsa_amd_event_t *copy = data;
 
 	*copy = *event;
+	if (destroyed_by_event) {
+		told_then = told_before_event->calls;
+		OK(hsa_queue_destroy(destroyed_by_event));
+		hsa_signal_store_screlease(event_over, 0);
+	}
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -345,6 +355,30 @@ static void a_memory_fault_is_a_system_event(void **state)
 	assert_int_equal(event.memory_fault.virtual_address, 0x123000);
 	assert_true(event.memory_fault.agent.handle == found.card.handle);
 	assert_int_equal(event.memory_fault.fault_reason_mask, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+/* It may destroy the queue, so it is called when the queue's own function has been, and not the other way round. */
+static void a_system_event_may_destroy_the_queue(void **state)
+{
+	struct word *args = fine_memory(sizeof(*args));
+	hsa_kernel_dispatch_packet_t packet = dispatch_packet(&poke, 1, 1, args, (hsa_signal_t){0});
+	struct report report = {.told = new_signal(1)};
+	hsa_queue_t *queue = NULL;
+
+	(void)state;
+	*args = (struct word){(uint64_t *)0x123000, 1};
+	event_over = new_signal(1);
+	told_before_event = &report;
+	OK(hsa_queue_create(found.card, 16, HSA_QUEUE_TYPE_SINGLE, on_error, &report, UINT32_MAX, UINT32_MAX, &queue));
+	destroyed_by_event = queue;
+	put(queue, hsa_queue_add_write_index_relaxed(queue, 1), &packet, HEADER(HSA_PACKET_TYPE_KERNEL_DISPATCH, 0));
+	hsa_signal_store_relaxed(queue->doorbell_signal, 0);
+	wait_zero(event_over);
+	destroyed_by_event = NULL;
+	assert_int_equal(told_then, 1);
+	assert_int_equal(report.calls, 1);
+	OK(hsa_signal_destroy(report.told));
+	OK(hsa_signal_destroy(event_over));
 }
 
 static void an_inactive_queue_ignores_packets(void **state)
@@ -413,6 +447,7 @@ int main(void)
 		cmocka_unit_test(barriers_between_queues),
 		cmocka_unit_test(errors_stop_the_queue_and_are_told),
 		cmocka_unit_test(a_memory_fault_is_a_system_event),
+		cmocka_unit_test(a_system_event_may_destroy_the_queue),
 		cmocka_unit_test(an_inactive_queue_ignores_packets),
 		cmocka_unit_test(a_soft_queue_is_served_by_the_program),
 	};
