@@ -287,10 +287,12 @@ static bool is_missing(const struct elf_object *elf, const Elf64_Sym *symbol, co
 	       !find_external(elf, name);
 }
 
+#define NAMES_SHARED 4u /* how many times the file's bytes the names of symbols may have in all */
+
 static int check_symbols(struct check *check)
 {
 	struct elf_object *elf = check->elf;
-	size_t kernels = 0, length;
+	size_t kernels = 0, length, name_bytes = 0;
 
 	for (size_t i = 1; i < elf->symbol_count; i++) {
 		const char *name;
@@ -299,6 +301,9 @@ static int check_symbols(struct check *check)
 
 		if (symbol.st_name >= elf->name_bytes)
 			return bad(check, "a symbol's name is outside the string table");
+		name_bytes += strlen(name) + 1;
+		if (name_bytes > NAMES_SHARED * elf->bytes) /* each is copied, so overlapping names multiply the memory */
+			return bad(check, "the names of its symbols overlap");
 		if (!check->leave_undefined && is_missing(elf, &symbol, name)) {
 			snprintf(text, sizeof(text), "undefined symbol %s", name);
 			bad(check, text);

@@ -36,6 +36,37 @@ static void names(void **state)
 	GOOD((o.sym[4].st_name = sizeof(o.names) - 3, memcpy(o.names + sizeof(o.names) - 3, "ab", 2)));
 }
 
+/* Names may end alike and share these bytes, but not so many that the copies of the names are much more than the file. */
+static void overlapping_names(void **state)
+{
+	Elf64_Sym *symbol = (Elf64_Sym *)o.code;
+	size_t in_table = AT(pad) - AT(names), left;
+	unsigned i, more;
+
+	for (more = 0; more < 2; more++) {
+		good();
+		memset(o.pad, 'x', sizeof(o.pad) - 1);
+		o.s[2].sh_size = in_table + sizeof(o.pad);
+		o.s[1].sh_offset = AT(code);
+		memcpy(symbol, o.sym, sizeof(o.sym));
+		left = 4 * bytes + more;
+		for (i = 1; i < 5; i++)
+			left -= strlen(o.names + symbol[i].st_name) + 1;
+		for (; left; i++) {
+			size_t n = left < sizeof(o.pad) ? left : sizeof(o.pad);
+
+			symbol[i] = o.sym[4];
+			symbol[i].st_name = (uint32_t)(in_table + sizeof(o.pad) - n);
+			left -= n;
+		}
+		o.s[1].sh_size = i * sizeof(*symbol);
+		if (more)
+			assert_bad("the names of its symbols overlap");
+		else
+			assert_good();
+	}
+}
+
 /* Only symbols that lie completely in the symbol table count. */
 static void number_of_symbols(void **state)
 {
@@ -385,6 +416,7 @@ static void descriptors_stay(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(overlapping_names),
 	    cmocka_unit_test(names),		cmocka_unit_test(number_of_symbols),
 	    cmocka_unit_test(two_tables),	cmocka_unit_test(what_is_a_kernel),
 	    cmocka_unit_test(needs),		cmocka_unit_test(places_of_descriptors),
