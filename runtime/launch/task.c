@@ -185,14 +185,28 @@ int tutti_task_dispatch(struct tutti_queue *public, const struct tutti_launch *l
 	return error;
 }
 
+/* Begins a call on the task's queue, which another thread may be destroying; its number is somebody else's then. */
+static struct queue *begin_queue(struct tutti_task *task, struct call *call)
+{
+	struct queue *queue;
+
+	pthread_mutex_lock(&task->device->lock);
+	queue = task->user.queue;
+	if (queue && !call_begin(call, &queue->handle))
+		queue = NULL;
+	pthread_mutex_unlock(&task->device->lock);
+	return queue;
+}
+
 int tutti_task_cancel(struct tutti_task *task)
 {
 	CALL_SCOPE(call);
+	CALL_SCOPE(use);
 	struct queue *queue;
 
 	if (!task_call(&call, task))
 		return -EINVAL;
-	queue = task->user.queue;
+	queue = begin_queue(task, &use);
 	if (!queue)
 		return -ENOENT;
 	return task->device->transport->task_cancel(task->device, queue->public.id, task->packet);

@@ -299,9 +299,12 @@ static void destroyed_once(void **state)
 
 static unsigned cancelled_queue;
 static uint64_t cancelled_packet;
+static struct tutti_queue *cancelled_of;
 
 static int cancels(struct tutti_device *of, unsigned queue, uint64_t packet)
 {
+	if (cancelled_of)
+		assert_int_equal(queue_of(cancelled_of)->handle.calls, 1); /* it cannot be destroyed meanwhile */
 	cancelled_queue = queue;
 	cancelled_packet = packet;
 	return 77;
@@ -331,15 +334,21 @@ static void dispatched(void **state)
 		assert_true(*queue->doorbell == i);
 		assert_memory_equal(tutti_queue_slot(queue, i), &want, sizeof(want));
 		assert_ptr_equal(work->user.queue, queue_of(queue)); /* its doorbell tells the card about new work items */
+		cancelled_of = queue;
 		assert_int_equal(tutti_task_cancel(task), 77);
 		assert_int_equal(cancelled_queue, queue->id);
 		assert_true(cancelled_packet == i);
 	}
 	assert_int_equal(tutti_task_dispatch(first, &launch, task), 0);
+	cancelled_of = first;
 	assert_int_equal(tutti_task_cancel(task), 77);
 	assert_int_equal(cancelled_queue, first->id);
 	assert_true(cancelled_packet == 0);
+	assert_true(handle_close(&queue_of(first)->handle)); /* a thread has begun to destroy it */
+	assert_int_equal(tutti_task_cancel(task), -ENOENT);
+	handle_begin(&queue_of(first)->handle, &device->handle);
 	assert_int_equal(tutti_queue_destroy(first), 0);
+	cancelled_of = NULL;
 	assert_int_equal(tutti_task_cancel(task), -ENOENT);
 	assert_int_equal(tutti_task_destroy(task), 0);
 	assert_int_equal(tutti_queue_destroy(queue), 0);
