@@ -10,6 +10,7 @@
  */
 #include <linux/module.h>
 
+#include "base/delay.h"
 #include "base/trace.h"
 #include "card/card.h"
 #include "objects/timeline.h"
@@ -126,13 +127,13 @@ static void tutti_timeline_finish(struct tutti_fence *fence, int error)
 	dma_fence_put(&fence->base);
 }
 
+/* Progress is read only while there are fences: a file may be closed so late that its queue's word is not its own. */
 static void tutti_timeline_advance(struct tutti_timeline *timeline)
 {
-	u64 progress = tutti_card_progress(timeline->tdev, timeline->queue);
 	struct tutti_fence *fence, *next;
 
 	list_for_each_entry_safe(fence, next, &timeline->fences, link) {
-		if (fence->packet > progress)
+		if (fence->packet > tutti_card_progress(timeline->tdev, timeline->queue))
 			break;
 		tutti_timeline_finish(fence, 0);
 	}
@@ -143,8 +144,10 @@ void tutti_timeline_poll(struct tutti_device *tdev)
 {
 	struct tutti_timeline *timeline, *next_timeline;
 	struct tutti_fence *fence, *next;
-	bool cookie = dma_fence_begin_signalling();
+	bool cookie;
 
+	tutti_delay(TUTTI_DELAY_fences);
+	cookie = dma_fence_begin_signalling();
 	spin_lock(&tdev->fence_lock);
 	list_for_each_entry_safe(timeline, next_timeline, &tdev->timelines, link)
 		tutti_timeline_advance(timeline);
@@ -177,13 +180,18 @@ static void tutti_timeline_work(struct work_struct *work)
 	queue_delayed_work(tdev->fence_queue, &tdev->fence_work, POLL_JIFFIES);
 }
 
-/** tutti_timeline_cancel() - the queue will not get there. */
+/**
+ * tutti_timeline_cancel() - the queue will get no further; fences of what it has done are signalled as ever.
+ * @timeline: of a queue that is on the card, or one without fences
+ * @error: of the others
+ */
 void tutti_timeline_cancel(struct tutti_timeline *timeline, int error)
 {
 	struct tutti_device *tdev = timeline->tdev;
 	struct tutti_fence *fence, *next;
 
 	spin_lock(&tdev->fence_lock);
+	tutti_timeline_advance(timeline);
 	list_for_each_entry_safe(fence, next, &timeline->fences, link)
 		tutti_timeline_finish(fence, error);
 	spin_unlock(&tdev->fence_lock);

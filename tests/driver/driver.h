@@ -13,8 +13,8 @@ struct driver_test {
 	const char *name;
 	bool (*run)(struct rig *rig);
 };
-extern const struct driver_test ladder_tests[], memory_driver_tests[], import_tests[], race_tests[], pull_tests[],
-	silent_tests[], sleep_tests[];
+extern const struct driver_test ladder_tests[], memory_driver_tests[], import_tests[], race_tests[], destroy_tests[],
+	pull_tests[], silent_tests[], sleep_tests[];
 
 /* main.c; paths below the card's directory in sysfs */
 bool card_write(const char *attribute, const char *text);
@@ -45,6 +45,9 @@ void window_close(struct window *window);
 /* memory.c; card_signal() makes a signal of value 1 in card memory, card_signal_wait() waits until it is smaller */
 bool card_signal(int fd, uint32_t *bo);
 int card_signal_wait(int fd, uint32_t bo, uint64_t ns);
+
+/* race.c; of a fence that follows the queue, or negative */
+int sync_file_of(struct rig *rig, uint64_t packet);
 
 /* heard.c; what the kernel says after the call that opens */
 int uevents_open(void);

@@ -175,7 +175,7 @@ bool fresh_works(void)
 int main(int argc, char **argv)
 {
 	static const struct driver_test *const groups[] = {ladder_tests, memory_driver_tests, import_tests, race_tests,
-							   pull_tests, silent_tests, sleep_tests};
+							   destroy_tests, pull_tests, silent_tests, sleep_tests};
 	unsigned number = 0, failed = 0;
 
 	for (; argc > 3; argc -= 2, argv += 2) {

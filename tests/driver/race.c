@@ -462,9 +462,9 @@ static bool reset_at_sleep(struct rig *rig)
 
 /* ---- fences ---- */
 
-static int sync_file_of(struct rig *rig)
+int sync_file_of(struct rig *rig, uint64_t packet)
 {
-	struct drm_tutti_fence fence = {.handle = rig->queue, .point = 1, .packet = 1ull << 40};
+	struct drm_tutti_fence fence = {.handle = rig->queue, .point = 1, .packet = packet};
 	struct drm_syncobj_transfer transfer = {.src_point = 1};
 	struct drm_syncobj_handle file = {.flags = DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE, .fd = -1};
 
@@ -502,7 +502,7 @@ static bool fence_holds_module(struct rig *rig)
 
 	drop_dumps();
 	CHECK(rig_queue(rig));
-	file = sync_file_of(rig);
+	file = sync_file_of(rig, 1ull << 40);
 	CHECK(file >= 0);
 	rig_close(rig);
 	unbound = driver_unbind();

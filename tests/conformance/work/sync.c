@@ -146,6 +146,47 @@ static bool stopped_queue(struct rig *rig)
 	return true;
 }
 
+/* A packet is done, as its signal in memory says, but the thread of its interrupt may not have run yet. */
+static bool done_at_once(struct rig *rig)
+{
+	const volatile struct tutti_signal *signal = rig_signal(rig, 0, 1);
+	uint64_t end = now_ns() + PATIENCE;
+
+	rig_fill(rig, BASE + DATA_AT, 1, 64, 0);
+	rig_ring(rig);
+	while (signal->value && now_ns() < end)
+		;
+	EXPECT(0, (long)signal->value);
+	return true;
+}
+
+/* By then the error has been told, and has ended what fences there were: a query polls for it. */
+static bool stops_at_once(struct rig *rig)
+{
+	struct drm_tutti_queue_query query = {.handle = rig->queue};
+	uint64_t end = now_ns() + PATIENCE;
+
+	bad_packet(rig);
+	while (!query.stopped && now_ns() < end) {
+		query = (struct drm_tutti_queue_query){.handle = rig->queue};
+		EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_QUERY, &query));
+	}
+	CHECK(query.stopped);
+	return true;
+}
+
+static bool done_and_stopped(struct rig *rig)
+{
+	struct fenced mine;
+
+	for (unsigned i = 0; i < 20; i++) {
+		CHECK(rig_queue(rig) && fenced(rig, 1, &mine));
+		CHECK(done_at_once(rig) && stops_at_once(rig) && ends(mine.file, 1));
+		rig_close(rig);
+	}
+	return true;
+}
+
 static bool destroyed_queue(struct rig *rig)
 {
 	struct fenced mine;
@@ -378,6 +419,7 @@ static const struct subtest sync_tests[] = {
 	{"SYS-26: waiting for what nobody has asked for", unsubmitted},
 	{"SYS-26 SYS-27: a fence cannot be forged", forged},
 	{"SYS-26 SYS-28: a stopped queue ends its fences", stopped_queue},
+	{"SYS-26 SYS-28: fences of what is done succeed although the queue stops at once", done_and_stopped},
 	{"SYS-26: a destroyed queue ends its fences", destroyed_queue},
 	{"SYS-26: a closed file ends its fences", closed_file},
 	{"SYS-26 SYS-28: a reset ends fences", reset_device},
