@@ -421,8 +421,8 @@ TUTTI_AT(struct drm_tutti_event, pad, 12);
  * struct drm_tutti_fence - timeline point @point of @syncobj follows the queue.
  * @packet: the point is signalled when so many packets have retired
  *
- * A fence never waits for ever: -ETIMEDOUT after the module's fence_timeout_ms, -ECANCELED when the queue stops
- * or goes, -EIO by a reset, -ENODEV when the card goes; none of these if its packets had retired before. Errors:
+ * A fence never waits for ever: -ETIMEDOUT after the module's fence_timeout_ms, -ECANCELED when the queue stops, has
+ * stopped or goes, -EIO by a reset, -ENODEV when the card goes; none of these if its packets had retired before. Errors:
  * -ENOENT queue or syncobj; -EINVAL point 0; -EDQUOT as many fences of the queue are to come as queue_fences_max says.
  */
 struct drm_tutti_fence {

@@ -90,6 +90,17 @@ static void tutti_fence_free(struct tutti_new_fence *new)
 		dma_fence_put(&new->fence->base);
 }
 
+/* A queue that has stopped has cancelled its fences, and does not do so again for one that comes later. */
+static void tutti_fence_cancel_if_stopped(struct tutti_queue *queue)
+{
+	struct tutti_device *tdev = queue->base.tdev;
+
+	spin_lock(&tdev->objects_lock);
+	if (queue->stopped)
+		tutti_timeline_cancel(&queue->timeline, -ECANCELED);
+	spin_unlock(&tdev->objects_lock);
+}
+
 /* With its lock a queue that is on the card stays there: its destruction, which cancels fences, comes behind. */
 static int tutti_fence_add(struct tutti_queue *queue, struct drm_syncobj *syncobj, struct tutti_new_fence *new,
 			   u64 point)
@@ -102,6 +113,7 @@ static int tutti_fence_add(struct tutti_queue *queue, struct drm_syncobj *syncob
 	if (!error) {
 		drm_syncobj_add_point(syncobj, new->chain, &new->fence->base, point);
 		new->chain = NULL;
+		tutti_fence_cancel_if_stopped(queue);
 	}
 	mutex_unlock(&queue->base.lock);
 	return error;

@@ -375,6 +375,21 @@ static bool soon_stopped(struct rig *rig)
 	return true;
 }
 
+/* What had been done before is done; the rest never will be, and its fence says so at once. After a reset it may be. */
+static bool stopped_before(struct rig *rig)
+{
+	struct fenced done, never, later;
+
+	CHECK(rig_queue(rig) && rig_works(rig));
+	EXPECT(0, rig_progress(rig, 1, PATIENCE));
+	bad_packet(rig);
+	CHECK(soon_stopped(rig) && fenced(rig, 1, &done) && fenced(rig, 5, &never));
+	CHECK(ends(done.file, 1) && ends(never.file, -ECANCELED));
+	EXPECT(0, queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_RESET));
+	CHECK(fenced(rig, 3, &later) && rig_works(rig) && ends(later.file, 1));
+	return true;
+}
+
 /* An eventfd for completions is not signalled by an error, whether it is set before or after the error. */
 static bool other_event(struct rig *rig)
 {
@@ -420,6 +435,7 @@ static const struct subtest sync_tests[] = {
 	{"SYS-26 SYS-27: a fence cannot be forged", forged},
 	{"SYS-26 SYS-28: a stopped queue ends its fences", stopped_queue},
 	{"SYS-26 SYS-28: fences of what is done succeed although the queue stops at once", done_and_stopped},
+	{"SYS-26 SYS-28: a fence of a queue that has stopped", stopped_before},
 	{"SYS-26: a destroyed queue ends its fences", destroyed_queue},
 	{"SYS-26: a closed file ends its fences", closed_file},
 	{"SYS-26 SYS-28: a reset ends fences", reset_device},
