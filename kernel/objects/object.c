@@ -90,17 +90,25 @@ void tutti_object_put(struct tutti_object *object)
 
 /* ---- on the card ---- */
 
+/* With objects_lock: who finds no child of a parent can rely on it that the parent has no users. */
+static void tutti_object_count_user(struct tutti_object *object, int add)
+{
+	int i;
+
+	lockdep_assert_held(&object->tdev->objects_lock);
+	for (i = 0; i < ARRAY_SIZE(object->parent); i++)
+		if (object->parent[i])
+			atomic_add(add, &object->parent[i]->users);
+}
+
 /** tutti_object_on_card() - before the firmware is told: from now on the card may touch it. */
 void tutti_object_on_card(struct tutti_object *object)
 {
 	struct tutti_device *tdev = object->tdev;
-	int i;
 
 	tutti_object_get(object);
-	for (i = 0; i < ARRAY_SIZE(object->parent); i++)
-		if (object->parent[i])
-			atomic_inc(&object->parent[i]->users);
 	spin_lock(&tdev->objects_lock);
+	tutti_object_count_user(object, 1);
 	WRITE_ONCE(object->on_card, true);
 	object->epoch = READ_ONCE(tdev->channel.epoch);
 	list_add_tail(&object->link, &tdev->objects[object->kind]);
@@ -113,19 +121,18 @@ void tutti_object_off_card(struct tutti_object *object)
 {
 	struct tutti_device *tdev = object->tdev;
 	bool was;
-	int i;
 
 	spin_lock(&tdev->objects_lock);
 	was = object->on_card;
+	if (was)
+		tutti_object_count_user(object, -1);
 	WRITE_ONCE(object->on_card, false);
 	list_del_init(&object->link);
 	spin_unlock(&tdev->objects_lock);
 	if (!was)
 		return;
+	tutti_delay(TUTTI_DELAY_off_card);
 	trace_tutti_off_card(object->kind, object->id);
-	for (i = 0; i < ARRAY_SIZE(object->parent); i++)
-		if (object->parent[i])
-			atomic_dec(&object->parent[i]->users);
 	if (object->ops->off_card)
 		object->ops->off_card(object);
 	tutti_object_free_id(object);

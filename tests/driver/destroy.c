@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Somebody destroys a queue, which may take long; others wait for what it has done. */
+/* Somebody destroys a queue, which may take long; others wait for what it has done, or kill what it belongs to. */
 #include <linux/sync_file.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -38,7 +38,54 @@ static bool done_before(struct rig *rig)
 	return true;
 }
 
+static void *destroy_queue(void *data)
+{
+	queue_call(data, DRM_IOCTL_TUTTI_QUEUE_DESTROY);
+	return NULL;
+}
+
+/* ---- the context is killed ---- */
+
+static bool queue_with_rsb(struct rig *rig, struct rig *second)
+{
+	struct drm_tutti_rsb_create rsb = {.context = rig->context};
+	struct drm_tutti_queue_create args = queue_args(rig);
+
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_RSB_CREATE, &rsb));
+	args.flags = TUTTI_QUEUE_EXTENDED;
+	args.rsb = rsb.handle;
+	args.ring = BASE + SPARE_RING_AT;
+	args.read_index = BASE + SPARE_INDEX_AT;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &args));
+	*second = (struct rig){.fd = rig->fd, .queue = args.handle};
+	return true;
+}
+
+/* The RSB has no queue any more, although the call that has destroyed its queue has not returned. */
+static bool killed_in_destroy(struct rig *rig)
+{
+	struct rig other = {.fd = -1}, second;
+	pthread_t thread;
+	bool there, killed;
+	long resets;
+	char text[32];
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	CHECK(rig_queue(rig) && queue_with_rsb(rig, &second) && rig_queue(&other) && rig_works(&other));
+	snprintf(text, sizeof(text), "context %u", queue_asid(rig->queue_number));
+	resets = card_number("resets");
+	there = delayed_thread(&thread, "off_card", 4000, destroy_queue, &second);
+	killed = card_write("card_reset", text);
+	pthread_join(thread, NULL);
+	CHECK(there && killed && rig_works(&other));
+	EXPECT(EIO, bo_map(rig->fd, rig->context, rig->bo, 2 * BASE, PAGE));
+	EXPECT(resets, card_number("resets"));
+	rig_close(&other);
+	return fresh_works();
+}
+
 const struct driver_test destroy_tests[] = {
 	{"SYS-26: the fence of a packet that is done succeeds although its queue is destroyed", done_before},
+	{"SYS-28: a context is killed while a queue with an RSB is destroyed", killed_in_destroy},
 	{0},
 };
