@@ -413,23 +413,13 @@ static int tutti_queue_arm_locked(struct tutti_queue *queue, u64 packet)
 }
 
 /**
- * tutti_queue_arm() - have an interrupt when so many packets have retired.
+ * tutti_queue_try_arm() - have an interrupt when so many packets have retired.
  * @queue: a reference is held; between drm_dev_enter() and drm_dev_exit()
  * @packet: packets
  *
- * Return: 0; an error means that nobody will interrupt.
+ * Return: 0; an error means that nobody will interrupt. -EBUSY: somebody has the queue locked, who may wait for the
+ * firmware. A caller may have a deadline, or be interrupted by a signal, and does not wait for that.
  */
-int tutti_queue_arm(struct tutti_queue *queue, u64 packet)
-{
-	int error;
-
-	mutex_lock(&queue->base.lock);
-	error = tutti_queue_arm_locked(queue, packet);
-	mutex_unlock(&queue->base.lock);
-	return error;
-}
-
-/** tutti_queue_try_arm() - the same, but -EBUSY while somebody has the queue locked, who may wait for the firmware. */
 int tutti_queue_try_arm(struct tutti_queue *queue, u64 packet)
 {
 	int error;

@@ -49,7 +49,6 @@ static inline u64 tutti_queue_progress(const struct tutti_queue *queue)
 }
 
 void tutti_queue_fault(struct tutti_queue *queue, const struct tutti_fault *fault);
-int tutti_queue_arm(struct tutti_queue *queue, u64 packet);
 int tutti_queue_try_arm(struct tutti_queue *queue, u64 packet);
 void tutti_queue_close(struct tutti_file *file);
 int tutti_queue_cancel(struct tutti_file *file, u64 handle, u64 packet);

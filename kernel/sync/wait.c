@@ -17,6 +17,9 @@
 /* An interrupt may be lost: how long a waiter sleeps at most. */
 #define SLICE_NS (100 * NSEC_PER_MSEC)
 
+/* While somebody has the queue locked, who may wait for the firmware, no interrupt can be asked for: tried so often. */
+#define BUSY_SLICE_NS NSEC_PER_MSEC
+
 /* How often a split signal is read again because the card is changing it. */
 #define SIGNAL_LOOKS 1000
 
@@ -29,8 +32,8 @@ struct waiter {
 	/** @value: what is waited for; args->value is what was seen */
 	s64 value;
 	int (*look)(struct waiter *waiter);
-	/** @arm: ask for the interrupt, before each sleep; or NULL */
-	void (*arm)(struct waiter *waiter);
+	/** @arm: ask for the interrupt, before each sleep, and say how long to sleep at most; or NULL */
+	u64 (*arm)(struct waiter *waiter);
 };
 
 /* Each look: 1 = it is so, 0 = not yet, negative = will never be. */
@@ -141,14 +144,15 @@ static void tutti_wait_signal_waiters(struct waiter *waiter, int add)
 }
 
 /* This reads the progress word, which goes with the device. */
-static void tutti_wait_arm_progress(struct waiter *waiter)
+static u64 tutti_wait_arm_progress(struct waiter *waiter)
 {
-	int index;
+	int error, index;
 
 	if (!drm_dev_enter(&waiter->file->tdev->drm, &index))
-		return;
-	tutti_queue_arm(waiter->queue, waiter->value);
+		return SLICE_NS;
+	error = tutti_queue_try_arm(waiter->queue, waiter->value);
 	drm_dev_exit(index);
+	return error == -EBUSY ? BUSY_SLICE_NS : SLICE_NS;
 }
 
 static int tutti_wait_loop(struct waiter *waiter)
@@ -161,10 +165,11 @@ static int tutti_wait_loop(struct waiter *waiter)
 	if (result)
 		return min(result, 0);
 	for (;;) {
+		u64 slice = SLICE_NS;
 		ktime_t now, end;
 
 		if (waiter->arm && (u64)ktime_get() < deadline)
-			waiter->arm(waiter);
+			slice = waiter->arm(waiter);
 		prepare_to_wait(&tdev->wait, &wait, TASK_INTERRUPTIBLE);
 		result = waiter->look(waiter);
 		if (!result)
@@ -178,7 +183,7 @@ static int tutti_wait_loop(struct waiter *waiter)
 		result = -ERESTARTSYS;
 		if (signal_pending(current))
 			break;
-		end = min_t(u64, deadline, now + SLICE_NS);
+		end = min_t(u64, deadline, now + slice);
 		schedule_hrtimeout(&end, HRTIMER_MODE_ABS);
 	}
 	finish_wait(&tdev->wait, &wait);

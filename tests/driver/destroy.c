@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* Somebody destroys a queue, which may take long; others wait for what it has done, or kill what it belongs to. */
+/* Somebody destroys a queue, which may take long; others wait for it, or kill what it belongs to. */
 #include <linux/sync_file.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "driver.h"
@@ -42,6 +44,74 @@ static void *destroy_queue(void *data)
 {
 	queue_call(data, DRM_IOCTL_TUTTI_QUEUE_DESTROY);
 	return NULL;
+}
+
+/* ---- waiting ---- */
+
+static void on_alarm(int number)
+{
+	(void)number;
+}
+
+/* Of one wait for the first packet, which call() would begin again after a signal; 0 or errno. */
+static int wait_once(struct rig *rig, uint64_t ns)
+{
+	struct drm_tutti_wait wait = {.kind = DRM_TUTTI_WAIT_PROGRESS, .handle = rig->queue, .value = 1,
+				      .deadline = now_ns() + ns};
+
+	return ioctl(rig->fd, DRM_IOCTL_TUTTI_WAIT, &wait) ? errno : 0;
+}
+
+static int wait_until_alarm(struct rig *rig)
+{
+	struct sigaction action = {.sa_handler = on_alarm}, old;
+	struct itimerval soon = {.it_value = {.tv_usec = 200000}, .it_interval = {.tv_usec = 200000}}, never = {0};
+	int error;
+
+	sigaction(SIGALRM, &action, &old);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	error = wait_once(rig, PATIENCE);
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, &old, NULL);
+	return error;
+}
+
+/* The thread that destroys the queue gets no signals: it is the waiting one that they are for. */
+static bool destroyed_in_thread(pthread_t *thread, const char *point, unsigned ms, struct rig *rig)
+{
+	sigset_t signals, old;
+	bool there;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &signals, &old);
+	there = delayed_thread(thread, point, ms, destroy_queue, rig);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return there;
+}
+
+/* For the first half of eight seconds a wait with a deadline has time, then one that a signal ends. */
+static bool waits_end(struct rig *rig)
+{
+	pthread_t thread;
+	uint64_t start, deadline_took, signal_took;
+	int deadline_error, signal_error;
+	bool there;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	CHECK(rig_queue(rig));
+	there = destroyed_in_thread(&thread, "queue_destroy", 8000, rig);
+	start = now_ns();
+	deadline_error = wait_once(rig, SECOND / 5);
+	deadline_took = now_ns() - start;
+	signal_error = wait_until_alarm(rig);
+	signal_took = now_ns() - start;
+	pthread_join(thread, NULL);
+	CHECK(there);
+	EXPECT(ETIME, deadline_error);
+	EXPECT(EINTR, signal_error);
+	CHECK(deadline_took < 3 * SECOND && signal_took < 6 * SECOND);
+	return true;
 }
 
 /* ---- the context is killed ---- */
@@ -86,6 +156,7 @@ static bool killed_in_destroy(struct rig *rig)
 
 const struct driver_test destroy_tests[] = {
 	{"SYS-26: the fence of a packet that is done succeeds although its queue is destroyed", done_before},
+	{"SYS-26: a wait for a queue that is being destroyed ends by its deadline, or a signal", waits_end},
 	{"SYS-28: a context is killed while a queue with an RSB is destroyed", killed_in_destroy},
 	{0},
 };
