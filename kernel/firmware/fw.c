@@ -6,6 +6,7 @@
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/random.h>
 
 #include "base/delay.h"
 #include "card/card.h"
@@ -176,11 +177,23 @@ void tutti_fw_fini(struct tutti_device *tdev)
 	tdev->firmware = NULL;
 }
 
+/*
+ * By chance, and not one more than before: a card without power forgets how far it had counted. When a hibernated system
+ * comes back, its driver would take a firmware for its own that the kernel which loads that system has booted.
+ */
+static u32 tutti_fw_new_sequence(struct tutti_device *tdev)
+{
+	u32 before = readl(tutti_control_at(tdev, boot_sequence)), sequence;
+
+	do
+		sequence = get_random_u32();
+	while (!sequence || sequence == before);
+	return sequence;
+}
+
 static void tutti_fw_request_boot(struct tutti_device *tdev)
 {
-	u32 sequence = readl(tutti_control_at(tdev, boot_sequence)) + 1;
-
-	WRITE_ONCE(tdev->boot_sequence, sequence ? sequence : 1);
+	WRITE_ONCE(tdev->boot_sequence, tutti_fw_new_sequence(tdev));
 	wmb(); /* image (write-combined) and its place before the word that starts the boot */
 	writel(tdev->boot_sequence, tutti_control_at(tdev, boot_sequence));
 	mb(); /* and that before the kick */

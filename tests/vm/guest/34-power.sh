@@ -85,7 +85,10 @@ check "SYS-29: and it has no addresses" fails has_addresses
 check "SYS-29: who only looks does not wake it" look
 check "SYS-29: and is told that it sleeps" sh -c 'cat /sys/kernel/debug/*/*/tutti_status | grep -q "^the card sleeps"'
 check "SYS-29: opened, it works" works
+boot=$(control_value boot_sequence)
 check "SYS-29: off again, and opened by two at once" cold_and_empty && check "SYS-29: both work" two_at_once
+# By its number the driver knows after a sleep whether a firmware is the one that it has booted.
+check "SYS-29: this boot has another number than the last" [ "$(control_value boot_sequence)" != "$boot" ]
 check "SYS-29: it interrupts, after its power was off" interrupted
 take_from /programs/tutti-driver-test "${card##*/}" "keeps the card's power"
 exec 4<>"$(node)"
