@@ -46,7 +46,7 @@ struct device_time {
  * @run: transport->run, cached here for the launch path
  * @bar, @control, @status: the control window, or the parts of it that the transport can show
  * @known: discovery data, read once when the card is opened
- * @boot_sequence: boot count of the firmware this process talks to; a different one means that the card has been
+ * @boot_sequence: number of the boot of the firmware this process talks to; a different one means that the card has been
  *	booted again
  * @private: the transport's own state
  * @memory, @print, @trace: state of the units of these names; NULL while they are not in use
