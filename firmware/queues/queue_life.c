@@ -128,6 +128,7 @@ COLD bool queue_cancel_run(struct queue *queue, uint64_t packet)
 		group->cancelled = 1;
 		task_group_put(queue, group);
 	}
+	tmd_drop(queue);
 	wait_ready(queue);
 	return true;
 }

@@ -6,6 +6,7 @@
 #include "fw_direct.h"
 
 #include "core/wait.h"
+#include "tasks/metadata.h"
 
 enum { PACKETS = 40 };
 
@@ -258,6 +259,78 @@ static void more_kernels_than_slots(void **unused)
 	}
 }
 
+/* ---- metadata of packets that are given up ---- */
+
+static unsigned metadata_fetches;
+static uint32_t held_fetch;      /* the first word of the fetch of metadata that was not answered, or 0 */
+
+/* What take() does, but the fetch of metadata that is number @hold (from 1 on) is not answered. */
+static void take_holding(unsigned hold)
+{
+	uint32_t copy[COMMAND_RECORD];
+	const uint32_t *w;
+	unsigned words;
+
+	command_publish();
+	while ((w = hal_host_command(&words))) {
+		memcpy(copy, w, words * 4);
+		if ((w[0] & 0xff) == TUTTI_CMD_FETCH && (w[0] >> 16 & TAG_KIND) == TAG_TMD && ++metadata_fetches == hold) {
+			memcpy(hal_pointer(w[5]), user(w[2] | (uint64_t)w[3] << 32), w[4]);
+			held_fetch = TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u);
+		} else {
+			take_one(copy, words);
+		}
+		command_publish();
+	}
+}
+
+static void answer_held(void)
+{
+	rig_event(held_fetch, 0, 0);
+	take_holding(0);
+}
+
+static void start_with_metadata(void)
+{
+	start(4, 0);
+	metadata_fetches = held_fetch = 0;
+	tmd[0] = child(0);
+	rig_rsb(0, ASID, TUTTI_RSB_SCRATCH);
+	open_shared(0, 0);
+}
+
+/*
+ * A condensed packet is cancelled while its kernel waits for its metadata. The record of these becomes free, and the next
+ * packet that names them fetches them anew.
+ */
+static void cancelled_before_metadata(void **unused)
+{
+	struct tutti_dispatch_packet r = kernel_packet(0, 1);
+	union tutti_packet p = condensed(1);
+
+	(void)unused;
+	start_with_metadata();
+	r.tmd = TMD_AT;
+	store(0, 0, r);
+	write_packet(0, &p);
+	rig_event(TUTTI_EVENT_DOORBELL, 1, 0);
+	take_holding(2); /* the first fetch is for the check of the whole packet */
+	assert_int_equal(queue_at(0)->wait, WAIT_METADATA);
+	rig_command = take_one;
+	assert_int_equal(rig_request(TUTTI_MSG_TASK_CANCEL, 0, 1, 0), 0);
+	rig_command = NULL;
+	take();
+	answer_held();
+	assert_int_equal(queue_at(0)->tmd, 0);
+	assert_int_equal(tmd_free_count, FW_TMDS);
+	assert_int_equal(started[0], 0);
+	write_packet(0, &p);
+	rig_event(TUTTI_EVENT_DOORBELL, 1, 0);
+	take_holding(0);
+	assert_int_equal(metadata_fetches, 4);
+	assert_int_equal(started[0], 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +341,7 @@ int main(void)
 		RIG_TEST("PKT-10 PKT-18 REL-11", dropped_readers),
 		RIG_TEST("PKT-04 TSK-12", cancelled_once),
 		RIG_TEST("PKT-03 TSK-02", more_kernels_than_slots),
+		RIG_TEST("TSK-01 TSK-12 REL-11", cancelled_before_metadata),
 	};
 
 	return cmocka_run_group_tests_name("firmware: condensed packets that overlap", tests, NULL, NULL);
