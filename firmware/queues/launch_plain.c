@@ -188,7 +188,7 @@ COLD void launch_forget(void)
 	unsigned i;
 
 	for (i = 0; i < FW_BUFFERS; i++)
-		launch_kept[i].next = 0;
+		launch_kept[i].next = (launch_kept[i].next & KEPT_METADATA) | KEPT_OWN;
 }
 
 /* End @task, whose last CTAs @event tells of; its clean-up has been written or will be. */

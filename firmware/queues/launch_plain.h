@@ -54,7 +54,7 @@ int launch_check_reference(struct queue *queue, uint32_t number);
  */
 struct kept {
 	uint32_t state[STATE_WORDS]; /* has the number of CTAs and the flags where references have them */
-	uintptr_t next;              /* the packet to compare next, and KEPT_*; 0: the state is good for none */
+	uintptr_t next;              /* the packet to compare next, if any, and KEPT_*; 0: the state was made for none */
 };
 extern struct kept launch_kept[FW_BUFFERS];
 

@@ -135,6 +135,17 @@ static int metadata_decoded(struct queue *queue, const union tutti_packet *packe
 	return 0;
 }
 
+/*
+ * Has one of the kernels in flight been launched by a TASK command that names the kept state? It may not have been taken yet:
+ * metadata that were fetched for another packet in the same slot of the ring are there at once.
+ */
+static bool kept_in_use(const struct queue *queue)
+{
+	uintptr_t next = launch_kept[queue->buffer - 1].next;
+
+	return queue->flight && next && !(next & KEPT_METADATA);
+}
+
 /* launch_metadata_now() expects room in which no wrap is near. */
 static bool room_ahead(void)
 {
@@ -155,7 +166,7 @@ static __attribute__((noinline)) int metadata_prepared(struct queue *queue, cons
 		return code;
 	}
 	if (packet->dispatch.ref_num || !task_table.free || queue->flags & TUTTI_QUEUE_PROFILE ||
-	    !pending_direct(tmd_priority(tmd, queue)) || !tmd_plain(tmd))
+	    !pending_direct(tmd_priority(tmd, queue)) || !tmd_plain(tmd) || kept_in_use(queue))
 		return PACKET_SPECIAL;
 	if (!room_ahead())
 		return wait_park(queue, WAIT_ROOM);

@@ -6,6 +6,7 @@
 #include "fw_direct.h"
 
 #include "core/wait.h"
+#include "queues/fetch_buffers.h"
 #include "tasks/metadata.h"
 
 enum { PACKETS = 40 };
@@ -263,17 +264,23 @@ static void more_kernels_than_slots(void **unused)
 
 static unsigned metadata_fetches;
 static uint32_t held_fetch;      /* the first word of the fetch of metadata that was not answered, or 0 */
+static uint32_t kernargs[RING];  /* of what starts, in this order */
+static unsigned kernarg_count;
 
 /* What take() does, but the fetch of metadata that is number @hold (from 1 on) is not answered. */
 static void take_holding(unsigned hold)
 {
 	uint32_t copy[COMMAND_RECORD];
-	const uint32_t *w;
+	const uint32_t *w, *state;
 	unsigned words;
 
 	command_publish();
 	while ((w = hal_host_command(&words))) {
 		memcpy(copy, w, words * 4);
+		if ((w[0] & 0xff) == TUTTI_CMD_TASK || (w[0] & 0xff) == TUTTI_CMD_STATE) {
+			state = (w[0] & 0xff) == TUTTI_CMD_STATE ? copy + 1 : hal_pointer(w[1]);
+			kernargs[kernarg_count++] = state[STATE_AT(kernarg)];
+		}
 		if ((w[0] & 0xff) == TUTTI_CMD_FETCH && (w[0] >> 16 & TAG_KIND) == TAG_TMD && ++metadata_fetches == hold) {
 			memcpy(hal_pointer(w[5]), user(w[2] | (uint64_t)w[3] << 32), w[4]);
 			held_fetch = TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u);
@@ -290,10 +297,22 @@ static void answer_held(void)
 	take_holding(0);
 }
 
+/* The only CTA of the kernel in @slot ends. */
+static void end_holding(unsigned slot)
+{
+	struct tutti_event event = { { TUTTI_EVENT_CTA | slot << 8 | 1u << 24, 1, 1, 1 } };
+
+	while (!(running[slot].on[lowest_bit(event.word[3])]))
+		event.word[3] <<= 1;
+	running[slot].ctas = 0;
+	hal_host_event(&event);
+	take_holding(0);
+}
+
 static void start_with_metadata(void)
 {
 	start(4, 0);
-	metadata_fetches = held_fetch = 0;
+	metadata_fetches = kernarg_count = held_fetch = 0;
 	tmd[0] = child(0);
 	rig_rsb(0, ASID, TUTTI_RSB_SCRATCH);
 	open_shared(0, 0);
@@ -331,6 +350,39 @@ static void cancelled_before_metadata(void **unused)
 	assert_int_equal(started[0], 1);
 }
 
+/*
+ * While a packet waits for its metadata its queue loses its packets, and the client replaces them. A packet with these
+ * metadata that starts in the same visit as the plain one before it leaves what is said of that one alone.
+ */
+static void replaced_before_metadata(void **unused)
+{
+	(void)unused;
+	for (unsigned k = 0; k < 2; k++) {
+		struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+		start_with_metadata();
+		p.tmd = TMD_AT;
+		write_packet(0, &p);
+		rig_event(TUTTI_EVENT_DOORBELL, 1, 0);
+		take_holding(1);
+		buffer_drop(queue_at(0));
+		written[0] = 0;
+		for (unsigned i = 0; i < 3; i++) {
+			p.header = TUTTI_PACKET_KERNEL_DISPATCH | (i == 1 ? TUTTI_HEADER_BARRIER : 0);
+			p.kernarg = 16 * (i + 1);
+			p.tmd = i == 2 ? TMD_AT : 0;
+			p.kernel_object = KERNEL_AT + 64 * i * k; /* one that was launched before, or another one */
+			write_packet(0, &p);
+		}
+		answer_held();
+		assert_int_equal(started[0], 1);
+		end_holding((unsigned)slot_of(0, 0));
+		assert_int_equal(started[0], 3);
+		for (unsigned i = 0; i < 3; i++)
+			assert_int_equal(kernargs[i], 16 * (i + 1));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +394,7 @@ int main(void)
 		RIG_TEST("PKT-04 TSK-12", cancelled_once),
 		RIG_TEST("PKT-03 TSK-02", more_kernels_than_slots),
 		RIG_TEST("TSK-01 TSK-12 REL-11", cancelled_before_metadata),
+		RIG_TEST("TSK-01 REL-12", replaced_before_metadata),
 	};
 
 	return cmocka_run_group_tests_name("firmware: condensed packets that overlap", tests, NULL, NULL);

@@ -65,7 +65,7 @@ static void varied(unsigned round, bool compare)
 			}
 		/* a packet that is decoded leaves its kernarg in the state */
 		kept = &launch_kept[queue_at(0)->buffer - 1];
-		if (kept->next && kept->state[STATE_AT(kernarg)] != (uint32_t)states[tasks_told - 1].kernarg) {
+		if (kept->next > (KEPT_METADATA | KEPT_OWN) && kept->state[STATE_AT(kernarg)] != (uint32_t)states[tasks_told - 1].kernarg) {
 			alike++;
 			alike_metadata += !!states[tasks_told - 1].tmd;
 		}
