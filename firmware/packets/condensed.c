@@ -209,7 +209,7 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 	for (; block->at_kernel < kernels; block->at_kernel++) {
 		code = expand_kernel(queue, packet, block);
 		if (code < 0)
-			words_copy(block->packet, packet, 16); /* for condensed_resume() */
+			condensed_park(block, packet, queue->rsb);
 		else if (code)
 			block->at_unit = 0; /* the packet is refused, so the next one begins at its own start */
 		if (code)

@@ -124,10 +124,18 @@ COLD void condensed_forget(unsigned queue)
 			b->complete = b->at_unit = 0;
 }
 
-COLD void condensed_resume(struct block *block, const union tutti_packet *packet)
+COLD void condensed_park(struct block *block, const union tutti_packet *packet, const struct rsb *rsb)
+{
+	words_copy(block->packet, packet, 16);
+	block->generation = rsb->generation;
+}
+
+COLD void condensed_resume(struct block *block, const union tutti_packet *packet, const struct rsb *rsb)
 {
 	unsigned i;
 
+	if (block->generation != rsb->generation)
+		block->at_unit = 0;
 	for (i = 0; i < 16; i++)
 		if (block->packet[i] != packet->word[i])
 			block->at_unit = 0;

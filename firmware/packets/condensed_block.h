@@ -65,8 +65,10 @@ struct block *condensed_block_find(struct queue *queue);
 struct block *condensed_block_far(struct queue *queue);
 /** condensed_forget() - queue number @queue is a new one, or has stopped: forget what was expanded for it. */
 void condensed_forget(unsigned queue);
-/** condensed_resume() - let the expansion go on where it parked if @packet has not changed since, else start again. */
-void condensed_resume(struct block *block, const union tutti_packet *packet);
+/** condensed_park() - note what the expansion of @packet, which cannot go on now, has read. */
+void condensed_park(struct block *block, const union tutti_packet *packet, const struct rsb *rsb);
+/** condensed_resume() - let the expansion go on where it parked if none of that has changed since, else start again. */
+void condensed_resume(struct block *block, const union tutti_packet *packet, const struct rsb *rsb);
 /**
  * block_general() - move @block to room for general records, with the records it has so far, which end at @out.
  * Return: where they end now, or NULL if there is no room

@@ -62,7 +62,7 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 		counters.repeated++;
 	} else {
 		if (unlikely(block->at_unit))
-			condensed_resume(block, packet);
+			condensed_resume(block, packet, queue->rsb);
 		code = condensed_expand(queue, packet, block);
 		if (unlikely(code)) {
 			code = expand_else(queue, code);

@@ -217,6 +217,37 @@ static void forgotten_expansions(void **unused)
 	}
 }
 
+/*
+ * While a packet waits for a descriptor, another queue with the same references replaces the one of its first kernel. The
+ * packet is expanded anew: all that its kernels have comes from the new reference.
+ */
+static void replaced_references(void **unused)
+{
+	union tutti_packet two = condensed(2), other = fetching(7);
+	struct tutti_dispatch_packet r = kernel_packet(0, 1);
+
+	(void)unused;
+	r.workgroup_x = 64;
+	r.ref_num = TUTTI_REF_STORE;
+	for (unsigned far = 0; far < 2; far++) {
+		unsigned q = FW_BLOCKS;
+
+		open_queues(LAST);
+		queue_at(q + 1)->rsb = queue_at(q)->rsb;
+		queue_at(q + 1)->table = queue_at(q)->table;
+		fill_blocks(&two, far ? FW_BLOCKS : 0);
+		slow_kernels = true;
+		submit(q, &other);
+		assert_int_equal(in_local_memory(q), !far);
+		submit(q + 1, &r);
+		assert_int_equal(started[q + 1], 1);
+		answer_kernels();
+		assert_int_equal(ctas(q), 2);
+		end_everything(2);
+		assert_int_equal(started[q], 2);
+	}
+}
+
 /* Queues that are gone leave the blocks to others in which they were expanding packets. */
 static void blocks_of_the_dead(void **unused)
 {
@@ -296,6 +327,7 @@ int main(void)
 		RIG_TEST("PKT-16 REL-11", room_of_an_expansion),
 		RIG_TEST("PKT-16 REL-11", expansion_in_card_memory),
 		RIG_TEST("PKT-16 REL-11", forgotten_expansions),
+		RIG_TEST("PKT-10 PKT-16", replaced_references),
 		RIG_TEST("PKT-16 REL-11", blocks_of_the_dead),
 		RIG_TEST("PKT-16 REL-11", oldest_block_goes),
 		RIG_TEST("PKT-16", like_the_one_before_the_last),
