@@ -3,6 +3,7 @@
 
 #include "core/command_ring.h"
 #include "tensor/mover_ring.h"
+#include "tensor/tensor_requests.h"
 
 #define FETCH_ROOM COMMAND_FETCH_WORDS
 
@@ -16,7 +17,7 @@ void descriptor_init(void)
 
 	for (i = 0; i < DESCRIPTORS; i++) {
 		descriptor_entries[i].asid = descriptor_entries[i].wanted = DESCRIPTOR_NONE;
-		descriptor_entries[i].fetching = false;
+		descriptor_entries[i].fetching = descriptor_entries[i].late = false;
 		descriptor_entries[i].t.used = 0;
 	}
 	descriptor_forgotten = 0;
@@ -39,10 +40,31 @@ COLD enum descriptor_state descriptor_fetch(uint64_t address, unsigned asid)
 	d->asid = DESCRIPTOR_NONE;
 	d->wanted = (uint16_t)asid;
 	d->age = counters.acquires + descriptor_forgotten;
+	d->arrived = tmau_arrived;
 	d->fetching = true;
+	d->late = false;
 	command_fetch(asid, 0, address, sizeof(struct tutti_tensor), &d->t,
 		      TAG_TENSOR | (unsigned)(d - descriptor_entries));
 	return DESCRIPTOR_COMES;
+}
+
+COLD struct descriptor *descriptor_late(uint64_t address, unsigned asid)
+{
+	struct descriptor *d = descriptor_entry((uint32_t)address);
+	bool is_it = d->late && d->low == (uint32_t)address && d->high == (uint32_t)(address >> 32) && d->asid == asid;
+
+	return is_it && d->arrived - counters.tmau_requests - 1 < TMAU_SLOTS ? d : NULL;
+}
+
+static COLD void forget_all(void)
+{
+	unsigned i;
+
+	descriptor_forgotten++;
+	for (i = 0; i < DESCRIPTORS; i++) {
+		descriptor_entries[i].wanted = DESCRIPTOR_NONE;
+		descriptor_entries[i].late = false;
+	}
 }
 
 COLD void descriptor_forget(uint64_t address, unsigned asid)
@@ -50,7 +72,7 @@ COLD void descriptor_forget(uint64_t address, unsigned asid)
 	struct descriptor *d = descriptor_entry((uint32_t)address);
 
 	if (!address) {
-		descriptor_forgotten++;
+		forget_all();
 		return;
 	}
 	if (d->low != (uint32_t)address || d->high != (uint32_t)(address >> 32))
@@ -67,7 +89,8 @@ COLD void descriptor_event_fetch(unsigned number, const struct tutti_event *even
 	struct tutti_tensor copy;
 
 	d->fetching = false;
-	if (d->wanted != DESCRIPTOR_NONE && d->age == counters.acquires + descriptor_forgotten) {
+	if (d->wanted != DESCRIPTOR_NONE) {
+		d->late = d->age != counters.acquires + descriptor_forgotten;
 		d->cause = event->word[0] >> 8 & 0xff;
 		d->fault = event->word[1] | (uint64_t)event->word[2] << 32;
 		if (d->cause)

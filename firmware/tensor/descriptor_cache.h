@@ -4,7 +4,8 @@
  *
  * Entries are tagged by address space and address. Acquire fences and changes of page
  * tables make all entries stale that were fetched before; a request
- * DESCRIPTOR_INVALIDATE does so with one of them. An entry is not replaced while the
+ * DESCRIPTOR_INVALIDATE does so with one of them. If there is a fence during the fetch, the
+ * entry is good only for requests that had arrived before. An entry is not replaced while the
  * request that is being served uses it, nor before movers have taken all mover
  * descriptors that name its shape.
  */
@@ -21,9 +22,11 @@ struct descriptor {
 	struct tensor_template t; /* during the fetch its memory receives the descriptor itself */
 	uint32_t low, high;  /* its address */
 	uint32_t age;        /* counters.acquires + descriptor_forgotten when it was fetched */
+	uint32_t arrived;    /* tmau_arrived then */
 	uint16_t asid;       /* its address space; DESCRIPTOR_NONE while the entry cannot be used */
 	uint16_t wanted;     /* that of the descriptor that is being fetched; DESCRIPTOR_NONE if the data will be stale */
 	bool fetching;
+	bool late;           /* there was an acquire fence while it was fetched */
 	uint8_t cause;       /* why the fetch failed; 0 if it did not */
 	uint64_t fault;      /* the address at which it failed */
 };
@@ -43,7 +46,7 @@ enum descriptor_state {
 enum descriptor_state descriptor_fetch(uint64_t address, unsigned asid);
 /** descriptor_forget() - drop the descriptor at @address from the cache, or all of them if @address is 0. */
 void descriptor_forget(uint64_t address, unsigned asid);
-/** descriptor_event_fetch() - the fetch for entry @number has ended: compile the descriptor, unless it is stale. */
+/** descriptor_event_fetch() - the fetch for entry @number has ended: compile the descriptor, unless it was forgotten meanwhile. */
 void descriptor_event_fetch(unsigned number, const struct tutti_event *event);
 
 /* The template of the request that is being served, which must not be replaced; NULL if there is none. */
@@ -68,5 +71,11 @@ static inline struct descriptor *descriptor_find(uint64_t address, unsigned asid
 
 	return descriptor_is(d, address, asid) ? d : NULL;
 }
+/**
+ * descriptor_late() - what descriptor_find() does not find because of an acquire fence while it was fetched, if the request that
+ * is served next had arrived before that. Otherwise such requests could fetch their descriptors for ever, while kernels with
+ * acquire fences start.
+ */
+struct descriptor *descriptor_late(uint64_t address, unsigned asid);
 
 #endif

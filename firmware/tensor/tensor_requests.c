@@ -267,6 +267,8 @@ static enum progress start(struct job *job, int room)
 		return descriptor_op(call);
 	d = descriptor_find(r->descriptor, call->asid);
 	if (unlikely(!d))
+		d = descriptor_late(r->descriptor, call->asid);
+	if (unlikely(!d))
 		return missing(call);
 	if (unlikely(d->cause)) {
 		descriptor_forget(r->descriptor, call->asid);

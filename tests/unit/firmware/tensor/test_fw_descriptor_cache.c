@@ -158,6 +158,57 @@ static void on_its_way(void **state)
 	}
 }
 
+/* The bytes of a fetched descriptor arrive, and the requests that wait for it go on. */
+static void comes(uint64_t address)
+{
+	struct descriptor *d = descriptor_entry((uint32_t)address);
+
+	memcpy(&d->t, (uint8_t *)card.descriptor + (address - RIG_DESCRIPTORS), 128);
+	tmau_event_fetch((unsigned)(d - descriptor_entries), &(struct tutti_event){ { TUTTI_EVENT_FETCH } });
+}
+
+/*
+ * Kernels with acquire fences may start so often that each descriptor is on its way meanwhile. It is good for the requests that
+ * came before it was asked for, and for no later ones.
+ */
+static void fences_on_its_way(void **state)
+{
+	struct tutti_tensor_request r = about(place(1), TUTTI_COPY_LOAD), other = about(place(2), TUTTI_COPY_LOAD);
+
+	begin();
+	card_request(&r);
+	for (unsigned i = 0; i < 1000; i++) {
+		fetch_of(place(1), RIG_ASID);
+		counters.acquires++;
+		card_request(&r); /* perhaps of a kernel behind the fence */
+		assert_int_equal(tmau_waiting(), 2);
+		comes(place(1));
+		assert_int_equal(tmau_waiting(), 1);
+		while (hal_host.engines.mover_tail != card.head)
+			card_move();
+	}
+	fetch_of(place(1), RIG_ASID);
+	comes(place(1));
+	assert_int_equal(tmau_waiting(), 0);
+	assert_non_null(descriptor_find(place(1), RIG_ASID));
+
+	for (unsigned forget = 0; forget < 3; forget++) {
+		begin();
+		card_request(&r);
+		card_request(&other);
+		fetch_of(place(1), RIG_ASID);
+		fetch_of(place(2), RIG_ASID);
+		counters.acquires++;
+		comes(place(2));
+		if (forget)
+			descriptor_forget(forget == 1 ? 0 : place(2), RIG_ASID);
+		assert_int_equal(tmau_waiting(), 2);
+		comes(place(1));
+		assert_int_equal(tmau_waiting(), forget == 1 ? 2 : forget == 2 ? 1 : 0);
+		assert_int_equal(no_fetch(), !forget);
+	}
+}
+
 /* A place whose template is in use, by the request that is being served or by movers, waits for its end. */
 static void in_use(void **state)
 {
@@ -273,6 +324,7 @@ int main(void)
 		RIG_TEST("TMA-18", invalidated_alone),
 		RIG_TEST("TMA-18", of_one_space),
 		RIG_TEST("TMA-18", on_its_way),
+		RIG_TEST("TMA-18 REL-11", fences_on_its_way),
 		RIG_TEST("TMA-18 TMA-19", in_use),
 		RIG_TEST("TMA-18", looked_ahead),
 		RIG_TEST("TMA-18 TMA-04", boot_forgets),
