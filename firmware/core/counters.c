@@ -11,6 +11,11 @@ static const uint8_t place[] = { COUNTER_MEMBERS(COUNTER_NUMBER) };
 #define COUNT_OF(member) (offsetof(struct counters, member) / 4)
 
 static uint32_t flushed[COUNTED];
+/* The two that count what differs from one for each kernel: their sums, and where the counters stood then. */
+static struct signed_sum {
+	uint64_t sum;
+	uint32_t flushed;
+} state_syncs, placements;
 static uint64_t *region;
 
 void counter_init(void)
@@ -23,6 +28,14 @@ void counter_init(void)
 	words_clear(region, TUTTI_COUNTER_CORE_INSTRUCTIONS * sizeof(region[0]) / 4);
 	for (i = 0; i < COUNTED; i++)
 		flushed[i] = 0;
+	state_syncs = placements = (struct signed_sum){ 0 };
+}
+
+static uint64_t signed_sum(struct signed_sum *s, uint32_t now)
+{
+	s->sum += (uint64_t)(int32_t)(now - s->flushed);
+	s->flushed = now;
+	return s->sum;
 }
 
 void counter_flush(uint32_t residents, uint32_t movers)
@@ -43,8 +56,8 @@ void counter_flush(uint32_t residents, uint32_t movers)
 		region[place[i]] += now[i] - flushed[i];
 		flushed[i] = now[i];
 	}
-	region[TUTTI_COUNTER_PLACEMENTS] = region[TUTTI_COUNTER_KERNELS] + (uint64_t)(int32_t)counters.placements;
-	region[TUTTI_COUNTER_STATE_SYNCS] = region[TUTTI_COUNTER_KERNELS] + (uint64_t)(int32_t)counters.state_syncs;
+	region[TUTTI_COUNTER_PLACEMENTS] = region[TUTTI_COUNTER_KERNELS] + signed_sum(&placements, counters.placements);
+	region[TUTTI_COUNTER_STATE_SYNCS] = region[TUTTI_COUNTER_KERNELS] + signed_sum(&state_syncs, counters.state_syncs);
 }
 
 void counter_idle(uint32_t residents, uint32_t movers)

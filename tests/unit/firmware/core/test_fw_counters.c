@@ -91,7 +91,7 @@ static void count(void)
 	n = some();
 	counters.kernels += n;
 	launched += n;
-	n = roll(50);
+	n = some();
 	counters.state_syncs -= n;
 	syncs -= n;
 	counters.placements += n;
