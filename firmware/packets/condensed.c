@@ -153,7 +153,7 @@ static int expand_kernel(struct queue *queue, const union tutti_packet *packet, 
 	head = *at++;
 	ref = head & TUTTI_DIFF_REF;
 	vector = head >> TUTTI_DIFF_VECTOR_SHIFT;
-	if (vector && !((queue->rsb->valid | queue->rsb->special) >> ref & 1))
+	if (vector && !reference_valid(queue->rsb, ref))
 		return refuse_unit(block, TUTTI_ERROR_PACKET, block->at_unit);
 	units = queue->flags & TUTTI_QUEUE_TABLE_DIFFS ? table_units(vector) : diff_units(vector);
 	if (block->at_unit + 1 + units > TUTTI_CONDENSED_UNITS)
@@ -175,10 +175,12 @@ static int expand_end(struct queue *queue, const union tutti_packet *packet, str
 {
 	const uint16_t *end = packet->condensed.unit + block->at_unit;
 	const struct rsb *rsb = queue->rsb;
+	uint32_t left;
 
 	block->at_unit = 0;
-	if (block->seen & ~(rsb->valid | rsb->special))
-		return packet_refuse(TUTTI_ERROR_PACKET, 0);
+	for (left = block->seen & ~(uint32_t)rsb->valid; left; left &= left - 1)
+		if (!reference_valid(rsb, lowest_bit(left)))
+			return packet_refuse(TUTTI_ERROR_PACKET, 0);
 	block->release = (uint8_t)widest(rsb, block->seen, block->release);
 	block->kernels = packet->condensed.num_kernels;
 	if ((block->seen & rsb->special) | block->special) {

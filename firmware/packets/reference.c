@@ -59,17 +59,23 @@ COLD bool reference_long_ago(const struct rsb *rsb, unsigned index)
 	return is_taken(rsb->used) && is_taken(rsb->table[index].used);
 }
 
-/* Invalidate entry @index, in the masks too. */
-static inline __attribute__((always_inline)) void forget(struct rsb *rsb, unsigned index)
+/* Entry @index is about to become invalid. */
+static inline __attribute__((always_inline)) void unmask(struct rsb *rsb, unsigned index)
 {
 	uint32_t bit = 1u << index;
 
 	rsb->masks = (rsb->masks & ~(bit | bit << 8 | bit << 16)) | bit << 24;
-	rsb->special &= (uint8_t)~bit;
-	rsb->table[index].flags = 0;
-	rsb->table[index].cga = (struct tutti_cga_shape){ 0 };
 	rsb->generation++;
 	attention.idle |= ATTEND_MIRROR;
+}
+
+/* Invalidate entry @index and empty it, as far as reference_keep() does not fill it in anyway. */
+static inline __attribute__((always_inline)) void forget(struct rsb *rsb, unsigned index)
+{
+	unmask(rsb, index);
+	rsb->special &= (uint8_t)~(1u << index);
+	rsb->table[index].flags = 0;
+	rsb->table[index].cga = (struct tutti_cga_shape){ 0 };
 }
 
 void reference_keep(struct rsb *rsb, uint32_t *e, unsigned index, const uint32_t *w, const struct launch *launch)
@@ -223,6 +229,16 @@ COLD int reference_destroy(uint32_t id)
 	return 0;
 }
 
+/*
+ * Invalidate entry @index, from which kernels may still have to be launched: these get all that it held. One with metadata or
+ * CGAs stays in @special, so that it is emptied before another reference is stored there.
+ */
+static COLD void invalidate(struct rsb *rsb, unsigned index)
+{
+	unmask(rsb, index);
+	rsb->table[index].flags &= (uint16_t)~TUTTI_REFERENCE_VALID;
+}
+
 COLD int reference_invalidate(uint32_t id, uint32_t mask)
 {
 	struct rsb *rsb = reference_buffer(id);
@@ -231,7 +247,9 @@ COLD int reference_invalidate(uint32_t id, uint32_t mask)
 	if (!rsb)
 		return -TUTTI_ENOENT;
 	for (i = 0; i < TUTTI_REFERENCES; i++)
-		if (mask >> i & 1)
+		if (mask >> i & 1 && rsb->readers)
+			invalidate(rsb, i);
+		else if (mask >> i & 1)
 			forget(rsb, i);
 	return 0;
 }

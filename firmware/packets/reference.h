@@ -31,11 +31,18 @@ struct rsb {
 	uint16_t asid;
 	uint16_t attached;             /* number of queues that use it */
 	uint16_t readers;              /* expanded packets with kernels that are not launched yet */
-	uint8_t special;               /* mask of valid entries with metadata or CGAs; they are not in @valid */
+	uint8_t special;               /* mask of entries with metadata or CGAs; they are not in @valid, but see reference_valid() */
 	uint8_t scratch;               /* for placement SCRATCH: number of the local table + 1, or RSB_FAR */
 };
 /** reference_buffer() - buffer number @id, or NULL if it was not created. */
 struct rsb *reference_buffer(uint32_t id);
+
+/** reference_valid() - is entry @index valid? */
+static inline bool reference_valid(const struct rsb *rsb, unsigned index)
+{
+	return likely(rsb->valid >> index & 1) ||
+	       (rsb->special >> index & 1 && rsb->table[index].flags & TUTTI_REFERENCE_VALID);
+}
 
 void reference_init(void);
 /**

@@ -311,6 +311,47 @@ static void sizes_of_cgas(void **unused)
 		sizes_told(i / N / N, z[i / N % N], z[i % N]);
 }
 
+/*
+ * A reference is invalidated between two kernels that a packet starts from it: the second one has CGAs like the first. The
+ * next packet that names it is refused, until another reference is stored there, which has nothing of the old one.
+ */
+static void invalidated_between(void **unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 2; i++) {
+		struct tutti_dispatch_packet reference = kernel_packet(0, 4), next = kernel_packet(1, 4);
+		union tutti_packet p = condensed(2);
+		struct tutti_reference want;
+
+		start(20, 0);
+		rig_rsb(1, ASID, TUTTI_RSB_SCRATCH);
+		rig_queue(1, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB);
+		set_cga(false, 0, 1);
+		store(1, 0, reference);
+		submit(1, &p);
+		assert_int_equal(started[1], 1);
+		assert_int_equal(rig_request(TUTTI_MSG_RSB_INVALIDATE, 1, 1, 0), 0);
+		end_all((unsigned)slot_of(1, 1));
+		assert_int_equal(started[1], 2);
+		assert_true(tasks[slot_of(1, 1)].rare & TASK_CGA);
+		end_all((unsigned)slot_of(1, 1));
+		if (i) {
+			submit(1, &p);
+			assert_int_equal(queue_at(1)->error, TUTTI_ERROR_PACKET);
+			continue;
+		}
+		next.ref_num = TUTTI_REF_STORE;
+		submit(1, &next);
+		want = entry_of(&next);
+		expect_entry(queue_at(1)->table, &want);
+		end_all((unsigned)slot_of(1, 2));
+		submit(1, &p);
+		assert_false(tasks[slot_of(1, 3)].rare & TASK_CGA);
+		end_all((unsigned)slot_of(1, 3));
+		assert_int_equal(started[1], 5);
+	}
+}
+
 /* ---- where tables lie ---- */
 
 static bool is_local(const struct tutti_reference *table)
@@ -505,6 +546,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("PKT-08 PKT-09 PKT-11", entries_as_packets_say),
 		RIG_TEST("PKT-09 PKT-13 CGA-01", sizes_of_cgas),
+		RIG_TEST("PKT-10 CGA-01", invalidated_between),
 		RIG_TEST("PKT-10", tables_apart),
 		RIG_TEST("PKT-10", table_in_memory),
 		RIG_TEST("PKT-10", pages_show_tables),
