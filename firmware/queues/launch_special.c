@@ -146,12 +146,17 @@ static bool kept_in_use(const struct queue *queue)
 	return queue->flight && next && !(next & KEPT_METADATA);
 }
 
-/* launch_metadata_now() expects room in which no wrap is near. */
-static bool room_ahead(void)
+/*
+ * Has the command ring room for launch_metadata_now(), which expects that no wrap is near? On a crowded card (queues/turns.h)
+ * there is no limit up to which it may write without being asked. Return: as metadata_prepared()
+ */
+static int room_ahead(struct queue *queue)
 {
 	if (command_ring.next > command_ring.near_end)
 		command_wrap();
-	return place_room() && command_ring.next <= command_ring.limit;
+	if (!place_room())
+		return wait_park(queue, WAIT_ROOM);
+	return command_ring.next <= command_ring.limit ? 0 : PACKET_SPECIAL;
 }
 
 /* Return: 0 if launch_metadata_now() can launch @packet, PACKET_SPECIAL if launch_special() has to, or why neither can */
@@ -168,8 +173,9 @@ static __attribute__((noinline)) int metadata_prepared(struct queue *queue, cons
 	if (packet->dispatch.ref_num || !task_table.free || queue->flags & TUTTI_QUEUE_PROFILE ||
 	    !pending_direct(tmd_priority(tmd, queue)) || !tmd_plain(tmd) || kept_in_use(queue))
 		return PACKET_SPECIAL;
-	if (!room_ahead())
-		return wait_park(queue, WAIT_ROOM);
+	code = room_ahead(queue);
+	if (code)
+		return code;
 	code = metadata_decoded(queue, packet);
 	return !code || code == PACKET_PARKED ? code : PACKET_SPECIAL;
 }

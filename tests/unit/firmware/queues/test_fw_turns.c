@@ -289,6 +289,43 @@ static void one_of_each_client(void **unused)
 		assert_int_equal(started[who[i]], 2);
 }
 
+/* What take() does, with more events behind each answer. Another client has always just gone on. */
+static void take_crowded(void)
+{
+	uint32_t copy[COMMAND_RECORD];
+	const uint32_t *w;
+	unsigned words;
+
+	command_publish();
+	while ((w = hal_host_command(&words))) {
+		memcpy(copy, w, words * 4);
+		turns_begin(true);
+		turns.last = 0;
+		take_one(copy, words);
+		command_publish();
+	}
+}
+
+/* On a crowded card a kernel whose metadata have come starts when it is its client's turn, as one without metadata does. */
+static void metadata_in_a_crowd(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+	(void)unused;
+	start(8, 0);
+	rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED);
+	rig_queue(OTHER, ASID + 1, 0);
+	tmd[0] = child(0);
+	p.tmd = TMD_AT;
+	for (unsigned i = 1; i < 10; i++) {
+		write_packet(0, &p);
+		doorbell(0);
+		take_crowded();
+		assert_int_equal(started[0], i);
+		assert_int_equal(waiting(WAIT_ROOM), 0);
+	}
+}
+
 /* While the other client fetches packets the busy one has no turn, and the firmware may sleep. */
 static void gives_way_to_a_fetch(void **unused)
 {
@@ -427,6 +464,7 @@ int main(void)
 		{ "REL-12: ready queues go on client by client", clients_alternate, NULL, NULL, NULL },
 		{ "REL-12: ready queues go on although events come", not_before_all_events, NULL, NULL, NULL },
 		{ "REL-12: on a crowded card one queue of each client goes on", one_of_each_client, NULL, NULL, NULL },
+		{ "REL-12, TSK-01: and if its kernels have metadata, too", metadata_in_a_crowd, NULL, NULL, NULL },
 		{ "REL-12: a busy client gives way to a fetch", gives_way_to_a_fetch, NULL, NULL, NULL },
 		{ "REL-12: a busy client gives way to a kernel for a moment", gives_way_for_a_moment, NULL, NULL, NULL },
 		{ "REL-12, RES-01: metadata are checked without waiting for a slot for each", checks_wait_once, NULL, NULL, NULL },
