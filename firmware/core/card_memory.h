@@ -25,7 +25,9 @@
 #define CARD_RSBS_BYTES (16u << 10)
 #define CARD_BLOCKS (CARD_RSBS + CARD_RSBS_BYTES)       /* condensed_block.c: a block for each queue */
 #define CARD_BLOCKS_BYTES (512u << 10)
-#define CARD_MEMORY_BYTES (CARD_BLOCKS + CARD_BLOCKS_BYTES)
+#define CARD_OUTBOX (CARD_BLOCKS + CARD_BLOCKS_BYTES)   /* outbox.c: messages for which the host has not made room */
+#define CARD_OUTBOX_BYTES (40u << 10)
+#define CARD_MEMORY_BYTES (CARD_OUTBOX + CARD_OUTBOX_BYTES)
 _Static_assert(CARD_MEMORY_BYTES <= TUTTI_FIRMWARE_BYTES, "the host keeps no more free");
 
 /** card_memory() - pointer to @part, one of the offsets above. */

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "core/outbox.h"
 
+#include "core/card_memory.h"
 #include "core/command_ring.h"
 #include "core/log.h"
 #include "core/state.h"
 
 #define DEFERRED 16u
-#define BACKLOG 16u
+#define BACKLOG (CARD_OUTBOX_BYTES / sizeof(struct tutti_message))
+
+/*
+ * While messages are kept back no request is served (channel_event()), so a queue can add the report of an error and the reply
+ * to the request that destroys it. There are also the replies to the last request, to SUSPEND, and the deferred ones.
+ */
+_Static_assert(BACKLOG >= 2 * TUTTI_MAX_QUEUES + 1 + 4 + DEFERRED, "no message is lost");
 
 static struct {
 	volatile struct tutti_control *control;
@@ -15,15 +22,19 @@ static struct {
 	uint32_t slots;
 	uint32_t tail;
 	uint32_t deferred_used;
-	uint32_t backlog_head, backlog_tail;
+	uint32_t backlog_first, backlog; /* the oldest of the messages that are kept back, and their number */
 	bool silent;        /* the host has yet to be interrupted for the newest message */
 	struct {
 		uint32_t id;
 		uint64_t value;
 	} deferred[DEFERRED];
 	uint32_t sink;      /* where the fetch behind a deferred reply goes */
-	struct tutti_message backlog[BACKLOG];
 } outbox;
+
+static COLD struct tutti_message *kept_back(uint32_t number)
+{
+	return (struct tutti_message *)card_memory(CARD_OUTBOX) + (outbox.backlog_first + number) % BACKLOG;
+}
 
 void outbox_init(void)
 {
@@ -37,7 +48,7 @@ void outbox_init(void)
 	outbox.tail = outbox.status->card_ring_tail = outbox.control->card_ring_head;
 	outbox.deferred_used = 0;
 	outbox.silent = false;
-	outbox.backlog_head = outbox.backlog_tail = 0;
+	outbox.backlog_first = outbox.backlog = 0;
 }
 
 /* The interrupt is sent by a command, so that it follows the effects that messages report; one serves many messages. */
@@ -63,26 +74,35 @@ static bool put(const struct tutti_message *message)
 	return true;
 }
 
-void outbox_send(const struct tutti_message *message)
+static COLD void keep_back(const struct tutti_message *message)
 {
-	if (outbox.backlog_head == outbox.backlog_tail && put(message))
-		return;
-	if (outbox.backlog_tail - outbox.backlog_head == BACKLOG) {
+	if (outbox.backlog == BACKLOG) {
 		log_line("message lost, type", message->type);
 		return;
 	}
-	outbox.backlog[outbox.backlog_tail++ % BACKLOG] = *message;
+	words_copy(kept_back(outbox.backlog++), message, sizeof(*message) / 4);
 	attention.idle |= ATTEND_CHANNEL;
+}
+
+void outbox_send(const struct tutti_message *message)
+{
+	if (outbox.backlog || !put(message))
+		keep_back(message);
+}
+
+bool outbox_full(void)
+{
+	return outbox.backlog;
 }
 
 bool outbox_flush(void)
 {
 	if (outbox.silent)
 		interrupt();
-	while (outbox.backlog_head != outbox.backlog_tail) {
-		if (!put(&outbox.backlog[outbox.backlog_head % BACKLOG]))
+	for (; outbox.backlog; outbox.backlog--) {
+		if (!put(kept_back(0)))
 			return true;
-		outbox.backlog_head++;
+		outbox.backlog_first = (outbox.backlog_first + 1) % BACKLOG;
 	}
 	return outbox.silent;
 }

@@ -423,7 +423,7 @@ COLD void channel_event(void)
 		return;
 	hal_acquire();
 	while (channel.head != tail && tail - channel.head <= channel.host_slots) {
-		if (outbox_busy() || !command_ask(REQUEST_WORDS))
+		if (outbox_busy() || outbox_full() || !command_ask(REQUEST_WORDS))
 			return;
 		words_copy(&message, (const void *)&channel.host_ring[channel.head % channel.host_slots],
 			   sizeof(message) / 4);

@@ -7,7 +7,7 @@
 #include "fw_rig.h"
 #include "tutti/fault.h"
 
-#define BACKLOG 16u  /* messages that wait when the host's ring is full */
+#define BACKLOG 640u /* messages that wait when the host's ring is full */
 #define DEFERRED 16u /* replies that wait for the commands of their request */
 
 static struct tutti_message expected[100000]; /* messages that were accepted, in order */
