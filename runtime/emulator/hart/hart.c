@@ -168,14 +168,21 @@ static void more_waves(struct hart *hart)
 	hart->infos_used += CHUNK;
 }
 
+bool hart_needed(const struct hart *hart)
+{
+	const struct cta *starting = hart->engine->starting;
+
+	/* A CTA may be between two waves, and requests under way still move data of the context's shared memory. */
+	return hart->live || tutti_load_relaxed(&hart->held) || (starting && starting->hart == hart);
+}
+
 /* Make room: the context that has not run for longest, if none of its waves is there. */
 static void evict(struct engine *engine)
 {
 	struct hart *oldest = NULL;
 
 	for (struct hart *hart = engine->harts; hart; hart = hart->next)
-		if (!hart->live && !tutti_load_relaxed(&hart->held) && hart != engine->running &&
-		    (!oldest || hart->used < oldest->used))
+		if (!hart_needed(hart) && hart != engine->running && (!oldest || hart->used < oldest->used))
 			oldest = hart;
 	if (oldest)
 		hart_destroy(oldest);

@@ -77,6 +77,8 @@ struct hart_host {
 /** hart_get() - the hart of context @asid, with a free wave if there is memory for one. Return: NULL: no memory. */
 struct hart *hart_get(struct engine *engine, uint32_t asid);
 void hart_destroy(struct hart *hart);
+/** hart_needed() - false if no wave of it is there, none is to come, and no mover works on its memory. Its engine is paused. */
+bool hart_needed(const struct hart *hart);
 /** hart_start() - give @wave, which is new, its stack and its first registers. Return: false: there is no memory. */
 bool hart_start(struct hart *hart, struct wave *wave);
 /** hart_registers() - give @wave, which has a stack, the registers with which waves begin. */

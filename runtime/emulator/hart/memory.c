@@ -176,8 +176,7 @@ static int span_pages(struct hart *hart, uint64_t va, enum cpu_access access, st
 
 void hart_invalidate(struct hart *hart, uint64_t va, uint64_t bytes)
 {
-	/* Requests under way still move data of the context's shared memory. */
-	if (!bytes && !hart->live && !tutti_load_relaxed(&hart->held)) {
+	if (!bytes && !hart_needed(hart)) {
 		hart_destroy(hart);
 		return;
 	}

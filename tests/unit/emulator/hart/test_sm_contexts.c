@@ -115,6 +115,32 @@ static void contexts_that_go(void **unused)
 	rig_destroy(card);
 }
 
+/*
+ * A CTA that is being started keeps its context even while no wave of it is there, since its next ones find the CTA's shared
+ * memory in it. The first CTA's instructions put the end of the run between two waves of the second one.
+ */
+static void contexts_of_begun_ctas(void **unused)
+{
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 2);
+	struct tutti_task_state state = rig_state(1, K_AMO, 2, 32);
+	struct engine *engine = &card->array->engine[0];
+	uint64_t *data = rig_prepare(card, 1);
+
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
+	assert_int_equal(rig_launch(card, 0, 1, 2), 0);
+	rig_step(card);
+	assert_non_null(engine->starting);
+	assert_in_range(engine->starting->started, 1, 31);
+	assert_int_equal(engine->hart[1]->live, 0);
+	sm_array_invalidate(card->array, 1, 0, 0);
+	assert_non_null(engine->hart[1]);
+	rig_until(card, 0, 2);
+	assert_int_equal(data[0], 2 * 32 * 1000);
+	sm_array_invalidate(card->array, 1, 0, 0);
+	assert_null(engine->hart[1]);
+	rig_destroy(card);
+}
+
 /* Stacks have twice the size from class to class; a wave gets the smallest that is large enough. */
 static void stack_sizes(void **unused)
 {
@@ -173,6 +199,7 @@ int main(void)
 		{"SYS-12: which contexts an engine keeps", contexts_make_room, NULL, NULL, NULL},
 		{"TSK-15: information blocks of waves", blocks_of_waves, NULL, NULL, NULL},
 		{"SYS-52: contexts that are gone", contexts_that_go, NULL, NULL, NULL},
+		{"SYS-52: contexts of CTAs that are being started", contexts_of_begun_ctas, NULL, NULL, NULL},
 		{"SYS-52: sizes and places of stacks", stack_sizes, NULL, NULL, NULL},
 		{"SYS-12: how many stacks are kept", stacks_kept, NULL, NULL, NULL},
 	};
