@@ -54,6 +54,14 @@ static void sleep_deep(struct tutti_card *card, uint32_t seq)
 	tutti_store_release(&card->deep, 0);
 }
 
+/* Return: true if something may go on without a round of the card that finds work. */
+static bool busy(struct tutti_card *card)
+{
+	if (inject_is(card, TUTTI_INJECT_REMOVED))
+		return false; /* all stands still as it was */
+	return (card->alive && sm_array_busy(card->sms)) || card->stuck_ns;
+}
+
 static void turn(struct tutti_card *card)
 {
 	uint32_t seq = tutti_load_acquire(&card->wake_seq);
@@ -66,8 +74,7 @@ static void turn(struct tutti_card *card)
 	if (card->status->asleep)
 		tutti_store_release(&card->status->asleep, 0);
 	idle = drive(card);
-	if (idle && !(card->alive && sm_array_busy(card->sms)) && !card->stuck_ns &&
-	    card_clock() - tutti_load_relaxed(&card->driven) > GRACE_NS) {
+	if (idle && !busy(card) && card_clock() - tutti_load_relaxed(&card->driven) > GRACE_NS) {
 		sleep_deep(card, seq);
 		return;
 	}

@@ -100,11 +100,17 @@ static bool doorbells_deliver(struct tutti_card *card)
 	return any;
 }
 
+/* Return: true if neither the host nor time reaches the firmware: engines_poll() delivers nothing, and nothing boots. */
+static bool cut_off(struct tutti_card *card)
+{
+	return inject_is(card, TUTTI_INJECT_LINK_DOWN) || inject_is(card, TUTTI_INJECT_REMOVED);
+}
+
 uint64_t engines_timer(struct tutti_card *card)
 {
 	const struct tutti_engines *page = card->page;
 
-	if (page->timer_hi == TUTTI_TIMER_OFF || !card->alive)
+	if (page->timer_hi == TUTTI_TIMER_OFF || !card->alive || unlikely(cut_off(card)))
 		return ~0ull;
 	return (uint64_t)page->timer_hi << 32 | page->timer_lo;
 }
@@ -139,9 +145,11 @@ bool engines_visible(struct tutti_card *card)
 	unsigned w;
 	uint32_t mask;
 
+	if (cut_off(card))
+		return false;
 	if (tutti_load_acquire(&card->control->boot_sequence) != tutti_load_relaxed(&card->boot_seen))
 		return true;
-	if (!tutti_load_relaxed(&card->alive) || inject_is(card, TUTTI_INJECT_LINK_DOWN))
+	if (!tutti_load_relaxed(&card->alive))
 		return false;
 	if (tutti_load_acquire(&card->control->host_ring_tail) != tutti_load_relaxed(&card->engines.message_seen))
 		return true;

@@ -10,9 +10,12 @@ void engines_reset(struct tutti_card *card);
 bool engines_poll(struct tutti_card *card, bool timer);
 /** engines_commands() - execute the commands in the command ring. Return: true if there were any. */
 bool engines_commands(struct tutti_card *card);
-/** engines_visible() - true if the host has rung, sent a message or asked for a boot. Any thread may call. */
+/**
+ * engines_visible() - true if the host has rung, sent a message or asked for a boot, and the card can see it. Any thread
+ * may call.
+ */
 bool engines_visible(struct tutti_card *card);
-/** engines_timer() - the time at which the timer fires, ~0 if it is off. */
+/** engines_timer() - the time at which the timer fires, ~0 if it is off or the link is down. */
 uint64_t engines_timer(struct tutti_card *card);
 
 #endif

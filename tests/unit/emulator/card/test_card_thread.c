@@ -4,12 +4,13 @@
 #include <pthread.h>
 
 #include "card_rig.h"
+#include "emulator/base/clock.h"
 
 #define GRACE_NS 1000000ull /* how long the card looks for work by itself after a host thread has driven it */
 
 /* A clock that a test can stop. */
 static uint64_t still; /* the time at which it has stopped; 0: it runs */
-static unsigned looks; /* how often the card's own thread has read the stopped clock */
+static unsigned looks; /* how often the card's own thread has read the clock */
 static pthread_t tester;
 
 uint64_t __real_card_clock(void);
@@ -19,7 +20,7 @@ uint64_t __wrap_card_clock(void)
 {
 	uint64_t now = __atomic_load_n(&still, __ATOMIC_SEQ_CST);
 
-	if (now && !pthread_equal(pthread_self(), tester))
+	if (!pthread_equal(pthread_self(), tester))
 		__atomic_add_fetch(&looks, 1, __ATOMIC_SEQ_CST);
 	return now ? now : __real_card_clock();
 }
@@ -192,6 +193,60 @@ static void test_armed_asleep(void **state)
 	assert_int_equal(crash->cause, TUTTI_CRASH_WATCHDOG);
 }
 
+/* The card has been woken for nothing: it falls asleep again, and its thread does not look for work over and over. */
+static void falls_asleep(void)
+{
+	unsigned before;
+
+	usleep(20000);
+	assert_true(until(is_asleep));
+	before = __atomic_load_n(&looks, __ATOMIC_SEQ_CST);
+	usleep(50000);
+	assert_in_range(__atomic_load_n(&looks, __ATOMIC_SEQ_CST) - before, 0, 10);
+}
+
+/*
+ * SYS-15: a card that is cut off sleeps although its firmware's timer has run out, the host has rung and wants it to boot,
+ * since nothing of that can happen.
+ */
+static void sleeps_cut_off(enum tutti_card_fault fault)
+{
+	uint64_t soon = card_time(card) + 20000000;
+	uint64_t *bell = doorbell(0);
+
+	tester = pthread_self();
+	SCRIPT_WORDS(OP_ENABLE, 0, 1);
+	SCRIPT_WORDS(OP_TIMER, (uint32_t)soon, (uint32_t)(soon >> 32));
+	assert_int_equal(tutti_card_inject(card, fault, 1), 0);
+	falls_asleep();
+	*(volatile uint32_t *)(memory + EVENTS) = 0;
+	__atomic_store_n(bell, 1, __ATOMIC_SEQ_CST);
+	tutti_card_kick(card);
+	falls_asleep();
+	control->boot_sequence++;
+	tutti_card_kick(card);
+	falls_asleep();
+	control->boot_sequence--;
+}
+
+/* When the link is up again, the doorbell is seen. */
+static void test_link_down(void **state)
+{
+	sleeps_cut_off(TUTTI_INJECT_LINK_DOWN);
+	assert_false(has_doorbell());
+	assert_int_equal(tutti_card_inject(card, TUTTI_INJECT_LINK_DOWN, 0), 0);
+	assert_true(until(has_doorbell));
+}
+
+/* Waves of a card that was removed stand still, too. */
+static void test_removed(void **state)
+{
+	sleeps_cut_off(TUTTI_INJECT_REMOVED);
+	__atomic_store_n(&sms.busy, true, __ATOMIC_SEQ_CST);
+	tutti_card_kick(card);
+	falls_asleep();
+}
+
 /* A reset leaves the card as after power-on, whatever was under way, and it boots again. */
 static void test_reset(void **state)
 {
@@ -241,6 +296,8 @@ int main(void)
 	    {"SYS-12: sleep without a break", test_stays_asleep, setup_fast, teardown, NULL},
 	    {"SYS-12: no sleep while workers run", test_workers, setup_fast, teardown, NULL},
 	    {"SYS-15: faults that are armed while the card sleeps", test_armed_asleep, setup_fast, teardown, NULL},
+	    {"SYS-12, SYS-15: sleep while the link is down", test_link_down, setup_fast, teardown, NULL},
+	    {"SYS-12, SYS-15: sleep after removal", test_removed, setup_fast, teardown, NULL},
 	    {"SYS-10: reset while the firmware runs for ever", test_reset, setup_fast, teardown, NULL},
 	    {"SYS-12: sleep after a reset", test_reset_sleeps, setup_fast, teardown, NULL},
 	    {"SYS-12: interrupts of a fast card", test_interrupts, setup_fast, teardown, NULL},

@@ -244,10 +244,7 @@ static void timer_time(void **state)
 	assert_true(engines_timer(card) == ~0ull);
 }
 
-/*
- * While the link is down, doorbells, messages and the timer are not seen, but none is lost; a boot request is seen even
- * then.
- */
+/* While the link is down, doorbells, messages, the timer and boot requests are not seen, but none is lost. */
 static void link_down(void **state)
 {
 	card->page->doorbell_enable[1] = 4;
@@ -257,9 +254,14 @@ static void link_down(void **state)
 	assert_true(engines_visible(card));
 	tutti_card_inject(card, TUTTI_INJECT_LINK_DOWN, 1);
 	assert_false(engines_poll(card, true));
+	assert_true(engines_timer(card) == ~0ull);
 	assert_false(engines_visible(card));
 	card->control->boot_sequence++;
+	assert_false(engines_visible(card));
+	tutti_card_inject(card, TUTTI_INJECT_LINK_DOWN, 0);
+	assert_true(engines_timer(card) == 0);
 	assert_true(engines_visible(card));
+	tutti_card_inject(card, TUTTI_INJECT_LINK_DOWN, 1);
 	card->boot_seen = card->control->boot_sequence;
 	assert_int_equal(card->doorbells[34].doorbell, 9);
 	expect_no_event();
