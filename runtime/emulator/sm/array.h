@@ -42,6 +42,7 @@ struct engine {
 	uint32_t stop_tick;
 	uint64_t executed, slice_end, run_end; /* instructions of waves */
 	uint32_t taken, flush_tick;
+	uint32_t turn_tick;   /* of the newest engine_turn() */
 	uint64_t began;       /* in ns */
 	uint64_t time;        /* the card's timer when the newest CTA started */
 	bool parked, slice_over;
@@ -127,7 +128,7 @@ struct sm_array {
 	pthread_t timer;
 	pthread_mutex_t timer_lock;
 	pthread_cond_t timer_wake;
-	uint32_t tick;         /* atomic */
+	uint32_t tick;         /* atomic; in deterministic mode the runs of the engine */
 	uint32_t timer_asleep; /* atomic */
 	uint64_t shared_stride;
 };

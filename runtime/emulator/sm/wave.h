@@ -75,6 +75,16 @@ static inline struct wave *wave_list_take(struct wave_list *list)
 	return wave;
 }
 
+/** wave_list_splice() - move all of @from to the end of @to. */
+static inline void wave_list_splice(struct wave_list *to, struct wave_list *from)
+{
+	if (!from->head)
+		return;
+	*to->tail = from->head;
+	to->tail = from->tail;
+	wave_list_init(from);
+}
+
 /** wave_list_move() - move all of @from to the empty @to. */
 static inline void wave_list_move(struct wave_list *to, struct wave_list *from)
 {

@@ -215,11 +215,14 @@ static struct wave *take_runnable(struct engine *engine, struct wave_list *list)
 
 static struct wave *take_yielded(struct engine *engine)
 {
+	struct wave *wave;
+
 	if (engine->ended.head)
 		hand_over(engine); /* waves that spin may wait for what follows these completions */
 	engine->streak = 0;
-	engine->spins++;
-	return take_runnable(engine, &engine->yielded);
+	wave = take_runnable(engine, &engine->yielded);
+	engine->spins += !wave || wave->spun;
+	return wave;
 }
 
 static struct cta *start_cta(struct engine *engine)
@@ -272,14 +275,29 @@ bool engine_goes_on(struct engine *engine)
 	return true;
 }
 
+/*
+ * Once in each tick, waves that are ready line up behind those that have yielded. Otherwise waves that meet at a barrier
+ * over and over, of which there is always one that is ready, would keep all others and the CTAs not yet started waiting.
+ */
+static void engine_turn(struct engine *engine, uint32_t tick)
+{
+	engine->turn_tick = tick;
+	for (struct wave *wave = engine->ready.head; wave; wave = wave->next)
+		wave->spun = false; /* it lines up there without having yielded */
+	wave_list_splice(&engine->yielded, &engine->ready);
+}
+
 /* Return: the wave that @engine runs next, or NULL if it must return to its caller. */
 static struct wave *engine_pick(struct engine *engine)
 {
+	uint32_t tick = tutti_load_relaxed(&engine->array->tick);
 	struct wave *wave;
 
 	if (unlikely(must_leave(engine)))
 		return NULL;
 	begin_slice(engine);
+	if (unlikely(tick != engine->turn_tick))
+		engine_turn(engine, tick);
 	if (unlikely(tutti_load_relaxed(&engine->replies)))
 		request_take(engine);
 	for (;;) {
@@ -340,11 +358,15 @@ bool sm_array_run(struct sm_array *array)
 		sm_array_collect(array);
 	if (!array->pending.head && !engine_has_work(engine))
 		return false;
+	if (array->deterministic)
+		array->tick++;
 	engine->stop_tick = tutti_load_relaxed(&array->tick) + 2;
 	engine->run_end = engine->executed + RUN_INSTRUCTIONS;
 	engine->spins = engine->taken = 0;
 	engine->began = 0;
 	ran = engine_run(engine);
+	if (array->pending.head && (int32_t)(tutti_load_relaxed(&array->tick) - engine->stop_tick) >= 0)
+		engine->slice_over = true; /* CTAs to which it has not come in that time are for others, too */
 	engine_count(engine);
 	return ran;
 }
