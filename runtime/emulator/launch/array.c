@@ -97,6 +97,7 @@ static void sm_array_free(struct sm_array *array)
 	free(array->slot);
 	free(array->view);
 	free(array->cta);
+	free(array->alone);
 	free(array->killed);
 	if (array->window)
 		pthread_mutex_destroy(&array->energy_lock);
@@ -110,8 +111,9 @@ static bool sm_array_allocate(struct sm_array *array)
 	array->slot = calloc(array->slots, sizeof(*array->slot));
 	array->view = aligned_alloc(64, (size_t)array->sms * array->slots * sizeof(*array->view)); /* cleared later */
 	array->cta = calloc((size_t)array->sms * array->limits->cta_slots, sizeof(*array->cta));
+	array->alone = calloc((size_t)array->sms * array->limits->cta_slots, sizeof(*array->alone));
 	array->killed = calloc(array->slots, sizeof(*array->killed));
-	if (!array->sm || !array->slot || !array->view || !array->cta || !array->killed)
+	if (!array->sm || !array->slot || !array->view || !array->cta || !array->alone || !array->killed)
 		return false;
 	for (uint32_t i = 0; i < array->sms; i++)
 		if (!(array->sm[i].wave = calloc(array->sm_waves, sizeof(struct wave_slot))))
@@ -235,7 +237,7 @@ struct cta *cta_launch(struct sm_array *array, struct slot *slot, unsigned numbe
 	cta->failed = cta->draining = cta->killed = false;
 	cta->slot = (uint8_t)number;
 	cta->used = true;
-	cta->frozen = cta->special = false;
+	cta->frozen = cta->special = cta->met = false;
 	slot->resident++;
 	if (cta_tracing(array))
 		cta_trace_cta(array, cta);

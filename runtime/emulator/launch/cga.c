@@ -38,7 +38,7 @@ struct cga *cga_open(struct sm_array *array, unsigned gpc, unsigned id, unsigned
 	cga->id = (uint8_t)id;
 	cga->slot = (uint8_t)slot;
 	cga->size = task->cga_ctas;
-	cga->waiting_end = &cga->waiting;
+	wave_list_init(&cga->barrier.waiting);
 	memset(cga->rank_sm, CGA_NO_SM, sizeof(cga->rank_sm));
 	memset(cga->sm_slot, 0xff, sizeof(cga->sm_slot));
 	return cga;
@@ -195,8 +195,7 @@ void cga_kill(struct sm_array *array, unsigned slot)
 			continue;
 		drop_fault(array, cga);
 		cga->staged = false;
-		cga->waiting = NULL;
-		cga->waiting_end = &cga->waiting;
+		wave_list_init(&cga->barrier.waiting);
 	}
 }
 

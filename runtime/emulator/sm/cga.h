@@ -15,9 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emulator/sm/wave.h"
+
 struct cta;
 struct hart;
-struct wave;
 
 #define CGA_RANKS 256u
 #define CGA_NO_SLOT 0xffffu
@@ -65,8 +66,8 @@ struct cga {
 	uint32_t done_mask, done[GPC_SMS];
 	/* The rest belongs to the engine that runs the CGA. */
 	struct hart *hart;
-	uint32_t left, waves, arrived, phase; /* CTAs and waves not ended; waves arrived at the barrier */
-	struct wave *waiting, **waiting_end;
+	uint32_t left, waves; /* CTAs and waves not ended */
+	struct cga_barrier barrier;
 	bool faulted;      /* only the first bad access is reported */
 	struct cga_fault fault;
 	struct cga *fault_next; /* under array->lock */

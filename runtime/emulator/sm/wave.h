@@ -96,4 +96,10 @@ static inline void wave_list_move(struct wave_list *to, struct wave_list *from)
 	wave_list_init(from);
 }
 
+/** struct cga_barrier - where the waves of a CGA meet: how many have arrived in this phase, and those that wait for its end. */
+struct cga_barrier {
+	uint32_t arrived, phase;
+	struct wave_list waiting;
+};
+
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The CTAs of a CGA come to one engine together, meet at the barrier (spec CGA-25) and leave one by one (CGA-26).
- * Nothing here needs a lock, because one engine runs all of them.
+ * Nothing here needs a lock, because one engine runs all of them. A CTA without a CGA is its own CGA.
  */
 #include "emulator/hart/dsmem.h"
 #include "emulator/waves/cga_barrier.h"
@@ -37,31 +37,45 @@ void cga_leave(struct sm_array *array, struct cta *cta)
 	cga->hart = NULL;
 }
 
-static void release(struct cga *cga, struct engine *engine)
+static struct cga_barrier *barrier_of(struct cta *cta)
 {
-	struct wave *wave = cga->waiting, *next;
+	struct cga_barrier *alone = &cta->engine->array->alone[cta->number];
 
-	for (; wave; wave = next) {
-		next = wave->next;
-		wave_list_put(&engine->ready, wave);
+	if (cta->cga)
+		return &cta->cga->barrier;
+	if (!cta->met) {
+		cta->met = true;
+		alone->arrived = 0;
+		wave_list_init(&alone->waiting);
 	}
-	cga->waiting = NULL;
-	cga->waiting_end = &cga->waiting;
-	cga->arrived = 0;
-	cga->phase++;
+	return alone;
+}
+
+static uint32_t waves_of(const struct cta *cta)
+{
+	return cta->cga ? cta->cga->waves : cta->left;
+}
+
+static void release(struct cga_barrier *barrier, struct engine *engine)
+{
+	wave_list_splice(&engine->ready, &barrier->waiting);
+	barrier->arrived = 0;
+	barrier->phase++;
 	engine->barriers++;
 	engine->spins = 0;
 }
 
 void cga_wave_end(struct wave *wave)
 {
-	struct cga *cga = wave->cta->cga;
+	struct cta *cta = wave->cta;
+	struct cga_barrier *barrier = barrier_of(cta);
 
-	cga->waves--;
-	if (wave->cga_arrived && wave->cga_phase == cga->phase)
-		cga->arrived--;
-	if (cga->arrived && cga->arrived == cga->waves)
-		release(cga, wave->cta->engine);
+	if (wave->cga_arrived && wave->cga_phase == barrier->phase)
+		barrier->arrived--;
+	if (barrier->arrived && barrier->arrived + 1 == waves_of(cta))
+		release(barrier, cta->engine);
+	if (cta->cga)
+		cta->cga->waves--;
 }
 
 static bool misused(struct hart *hart)
@@ -73,36 +87,30 @@ static bool misused(struct hart *hart)
 bool cga_arrive(struct hart *hart)
 {
 	struct wave *wave = hart->current;
-	struct cga *cga = wave->cta->cga;
+	struct cga_barrier *barrier = barrier_of(wave->cta);
 
 	if (wave->cga_arrived)
 		return misused(hart);
 	hart_x_set(hart, 10, 0);
 	wave->cga_arrived = true;
-	if (!cga)
-		return true;
-	wave->cga_phase = cga->phase;
-	if (++cga->arrived == cga->waves)
-		release(cga, hart->engine);
+	wave->cga_phase = barrier->phase;
+	if (++barrier->arrived == waves_of(wave->cta))
+		release(barrier, hart->engine);
 	return true;
 }
 
 bool cga_wait(struct hart *hart)
 {
 	struct wave *wave = hart->current;
-	struct cga *cga = wave->cta->cga;
+	struct cga_barrier *barrier = barrier_of(wave->cta);
 
 	if (!wave->cga_arrived)
 		return misused(hart);
 	wave->cga_arrived = false;
-	if (!cga) /* a CTA without a CGA is its own CGA */
-		return wave_service(hart, TUTTI_SERVICE_BARRIER);
 	hart_x_set(hart, 10, 0);
-	if (wave->cga_phase != cga->phase)
+	if (wave->cga_phase != barrier->phase)
 		return true;
-	wave->next = NULL;
-	*cga->waiting_end = wave;
-	cga->waiting_end = &wave->next;
+	wave_list_put(&barrier->waiting, wave);
 	hart->engine->switches++;
 	hart->current = NULL;
 	return false;

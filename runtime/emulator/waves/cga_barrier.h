@@ -9,7 +9,7 @@
 void cga_enter(struct engine *engine, struct cta *cta);
 /** cga_leave() - make the shared memory of @cta, which has ended, unreachable for the rest of its CGA. */
 void cga_leave(struct sm_array *array, struct cta *cta);
-/** cga_wave_end() - take @wave, which has ended, out of the count of its CGA's barrier. */
+/** cga_wave_end() - take @wave, which ends but still counts as a wave of its CTA, out of the CGA's barrier. */
 void cga_wave_end(struct wave *wave);
 /** cga_arrive(), cga_wait() - the services of the barrier. Return: true if the same wave goes on. */
 bool cga_arrive(struct hart *hart);

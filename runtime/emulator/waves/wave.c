@@ -194,7 +194,7 @@ void wave_end(struct wave *wave)
 	struct cta *cta = wave->cta;
 	struct engine *engine = cta->engine;
 
-	if (unlikely(cta->cga != NULL))
+	if (unlikely(cta->cga || cta->met))
 		cga_wave_end(wave);
 	wave_drop(wave);
 	engine->spins = 0;
@@ -213,7 +213,7 @@ static bool wave_succeed(struct wave *wave)
 	struct cta *cta = wave->cta;
 	struct engine *engine = cta->engine;
 
-	if (engine->starting != cta || cta->cga ||
+	if (engine->starting != cta || cta->cga || wave->cga_arrived ||
 	    inject_armed(engine->array->card, TUTTI_INJECT_KERNEL_TRAP, NULL) || !engine_goes_on(engine))
 		return false;
 	cta->left--;

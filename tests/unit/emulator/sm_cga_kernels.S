@@ -304,3 +304,59 @@ k_bench:	# parameter times load of rank 1
 	bnez s0, 2b
 1:	service 32
 	ret
+k_apart:	# wave 0 arrives, yields until wave 1 has set a flag behind its wait, and waits; out[0] = 1
+	ld s0, 0(a0)
+	lwu t0, 28(tp)
+	service 34
+	bnez t0, 2f
+1:	service 4
+	ld t1, 2032(s0)
+	beqz t1, 1b
+	service 35
+	li t0, 1
+	sd t0, 0(s0)
+	ret
+2:	service 35
+	li t0, 1
+	sd t0, 2032(s0)
+	ret
+k_both:		# between arriving and waiting, wave 0 meets wave 1 at the workgroup's barrier; out[0] = 1 + whether it got on too soon
+	ld s0, 0(a0)
+	lwu t0, 28(tp)
+	service 34
+	bnez t0, 1f
+	service 1
+	li t0, 1
+	sd t0, 2032(s0)
+	service 35
+	ret
+1:	service 35
+	li s1, 100
+2:	service 4
+	addi s1, s1, -1
+	bnez s1, 2b
+	ld t1, 2032(s0)
+	addi t1, t1, 1
+	sd t1, 0(s0)
+	service 1
+	ret
+k_gone:		# wave 0 arrives and exits, wave 1 comes late and sets a flag; out[0] = what wave 2 sees of it behind the barrier
+	ld s0, 0(a0)
+	lwu t0, 28(tp)
+	beqz t0, 3f
+	addi t0, t0, -1
+	beqz t0, 1f
+	service 32
+	ld t1, 2032(s0)
+	sd t1, 0(s0)
+	ret
+1:	li s1, 100
+2:	service 4
+	addi s1, s1, -1
+	bnez s1, 2b
+	li t1, 1
+	sd t1, 2032(s0)
+	service 32
+	ret
+3:	service 34
+	ret

@@ -189,6 +189,35 @@ static void alone(void **unused)
 	assert_int_equal(data[1], 300);
 }
 
+/* Run the @waves of one CTA, which has no CGA or is one: out[0] must be 1. */
+static void meet(uint32_t entry, uint32_t waves, bool cga)
+{
+	struct tutti_task_state state = rig_state(1, entry, 1, waves);
+
+	memset(card->done, 0, sizeof(card->done));
+	memset(data, 0, 4096);
+	if (cga) {
+		cga_state(0, entry, 1, 1, waves);
+		assert_int_equal(cga_launch_one(0, 0, 1, 1, 1), 0);
+		finish(0, 0, 1, 1);
+	} else {
+		rig_launch_one(card, &state, 0);
+		rig_until(card, 0, 1);
+	}
+	assert_int_equal(data[0], 1);
+	assert_int_equal(card->faults, 0);
+}
+
+/* Waiting takes only the arrivals of others, and the barrier of the CTA is another one. */
+static void arrivals(void **unused)
+{
+	for (unsigned cga = 0; cga < 2; cga++) {
+		meet(C_APART, 2, cga);
+		meet(C_BOTH, 2, cga);
+		meet(C_GONE, 3, cga);
+	}
+}
+
 static void misuse(void **unused)
 {
 	cga_state(0, C_TWICE, 1, 1, 1);
@@ -407,6 +436,7 @@ static const struct CMUnitTest tests[] = {
 	CASE("CGA-25: who arrives and exits is not counted twice", quitter),
 	CASE_THREADS("CGA-25: who arrives and exits is not counted twice", quitter),
 	CASE("CGA-25: a CTA without a CGA is a CGA of one", alone),
+	CASE("CGA-25: arrivals are all that is waited for, with a CGA and without", arrivals),
 	CASE("CGA-25: arriving twice, or waiting without arriving, is an error", misuse),
 	CASE("TSK-12, CGA-26: a killed CGA is reported and flushed like any other", killed),
 	CASE_THREADS("TSK-12, CGA-26: a killed CGA is reported and flushed like any other", killed),
