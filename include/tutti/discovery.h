@@ -136,7 +136,7 @@ struct tutti_discovery {
 	uint32_t scalar_blocks;   /* blocks of scalar registers of a PEU */
 	uint32_t vector_blocks;   /* blocks of vector registers of a PEU */
 	uint32_t shared_blocks;   /* blocks of shared memory of an SM */
-	uint32_t shared_block_bytes; /* a power of two */
+	uint32_t shared_block_bytes; /* a power of two from 128 on; an SM has at most 16 MiB, in throttle mode, too */
 	uint32_t barriers;        /* workgroup barriers of one SM */
 	uint32_t cta_slots;       /* CTAs that an SM holds */
 	uint32_t private_bytes;   /* largest private memory of one wave */

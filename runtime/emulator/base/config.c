@@ -8,7 +8,8 @@
  *   ugpu 5 3           GPCs of each µGPU; two halves if this is missing
  *   memory 1G          card memory, suffix K, M or G
  *   peus 4             and: peu_waves, scalar_blocks, vector_blocks, shared_blocks,
- *                      shared_block_bytes, barriers, cta_slots, local_bytes (256K; at most 512K)
+ *                      shared_block_bytes (a power of two from 128 on; 256 blocks, or all of the card if it has fewer,
+ *                      are at most 16M), barriers, cta_slots, local_bytes (256K; at most 512K)
  *   acknowledge 3      SMs acknowledge each task state three turns later; otherwise they take all in order
  *   idle_traps 1       the soft core has no idle unit: ecall traps to the firmware's handler, whose wfi waits
  *   split_signals 1    the card makes no atomic operations across the bus, so that signals of the host are split

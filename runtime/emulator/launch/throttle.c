@@ -7,17 +7,11 @@
 
 #include "emulator/launch/throttle.h"
 
-#define SHARED_WINDOW (TUTTI_WAVE_PRIVATE - TUTTI_WAVE_SHARED)
-
 uint32_t throttle_most(const struct tutti_discovery *limits)
 {
 	uint64_t all = (uint64_t)limits->sms * limits->shared_blocks, most = SM_BLOCK_WORDS * 64;
 
-	if (most > all)
-		most = all;
-	while (most > limits->shared_blocks && most * limits->shared_block_bytes * limits->sms > SHARED_WINDOW)
-		most--;
-	return (uint32_t)most;
+	return (uint32_t)(all < most ? all : most);
 }
 
 static int for_each(struct sm_array *array, const uint32_t *mask, unsigned words,

@@ -37,7 +37,7 @@ static const struct setting {
 	SETTING(scalar_blocks, V(1, 33, 256), V(257, ~0u)),
 	SETTING(vector_blocks, V(1, 32, 256), V(257, ~0u)),
 	SETTING(shared_blocks, V(1, 64, 256), V(257, ~0u)),
-	SETTING(shared_block_bytes, V(16, 2048, 1u << 20), V(8, 24, 1u << 21)),
+	SETTING(shared_block_bytes, V(128, 2048, 1u << 16), V(64, 192, 1u << 21)),
 	SETTING(barriers, V(1, 17, 256), V(257, ~0u)),
 	SETTING(cta_slots, V(1, 31, 255), V(256, ~0u)),
 	SETTING(local_bytes, V(65536, 3 * 65536, 512 * KIB), V(65536 + 4096, 576 * KIB, 100)),
