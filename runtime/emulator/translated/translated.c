@@ -312,12 +312,16 @@ const struct cpu_translation *translator_find(struct translator *translator, con
 {
 	const struct cpu_translation *translation = NULL;
 	struct object *object;
+	uint64_t all;
 
 	if (!translator || translator->mode == MODE_OFF || translator->process != getpid() || bytes > CODE_MOST)
 		return NULL;
+	all = bytes & ~1ull;
 	while (bytes && !code[bytes - 1])
-		bytes--; /* what fills the last page */
-	bytes += bytes & 1;
+		bytes--; /* what fills the last page, but not the end of an instruction such as ret */
+	bytes = (bytes + 3) & ~3ull;
+	if (bytes > all)
+		bytes = all;
 	pthread_mutex_lock(&translator->lock);
 	object = known(translator, code, bytes);
 	if (!object && bytes) {

@@ -76,12 +76,15 @@ static void find_gaps(struct program *program, const int32_t *crossed)
 
 bool program_bare(struct program *program, const uint8_t *code, uint64_t bytes)
 {
+	const uint64_t all = bytes;
 	bool good = false;
 	int32_t *crossed;
 
 	*program = (struct program){.xlen = 64, .bare = true};
 	while (bytes > 2 && !code[bytes - 1] && !code[bytes - 2] && bytes % 2 == 0)
 		bytes -= 2; /* the rest of the last page */
+	if (bytes % 4 == 2 && bytes < all)
+		bytes += 2; /* the upper half of an instruction such as ret */
 	if (bytes < 2 || bytes % 2 || bytes > MOST_BYTES)
 		return false;
 	crossed = calloc(bytes / 2 + 8, sizeof(*crossed));
