@@ -84,7 +84,7 @@ static bool split_one(struct task *task)
 	p->priority = PENDING_LEVELS;
 	p->acquire = p->release = 0;
 	p->kernel = from->kernel;
-	p->rare = TASK_SPLIT;
+	p->rare = TASK_SPLIT | (task->rare & TASK_CHILD); /* a parent that waits for it waits for its waves, too */
 	words_copy(p->state, from->state, STATE_WORDS);
 	p->state[STATE_AT(first)] = number * waves;
 	sub = pending_admit(p);

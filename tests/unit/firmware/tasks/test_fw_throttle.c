@@ -250,6 +250,51 @@ static void the_card_is_emptied(void **unused)
 	assert_int_equal(running[slot_of(2, 0)].ctas, 3);
 }
 
+/* The waves of tasks of packet 0 of queue 1 but its own kernel, which has one. */
+static unsigned waves_of_child(void)
+{
+	unsigned waves = 0;
+
+	for (unsigned slot = 0; slot < SLOTS; slot++)
+		if (running[slot].queue == 1)
+			waves += running[slot].ctas;
+	return waves - 1;
+}
+
+/*
+ * A child whose CTA is issued wave by wave goes on while the card is being emptied, since its parent may wait for it. The
+ * parent and another task have a wave each on the only SM, so a CTA of 32 waves does not fit.
+ */
+static void split_child(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+	for (unsigned before = 0; before < 2; before++) {
+		open_card(1);
+		submit(1, &p);
+		submit(2, &p);
+		tmd[1] = child(1);
+		tmd[1].flags = TUTTI_TMD_INDEPENDENT;
+		tmd[1].workgroup[0] = tmd[1].grid[0] = 32 * 32;
+		ask_for_child((unsigned)slot_of(1, 0), TMD_AT + sizeof(tmd[0]));
+		take();
+		assert_int_equal(replies, 1);
+		assert_int_equal(reply_value, 0);
+		for (unsigned step = 0; step < 2; step++) {
+			if (step == before) {
+				throttled(0, 0, 1, 1, false);
+			} else {
+				hal_host.time += 300 * 1000; /* ticks: more than the rounds after which it is split (RES-07) */
+				rig_event(TUTTI_EVENT_TIMER, 0, 0);
+			}
+			take();
+		}
+		assert_int_equal(waves_of_child(), 30);
+		end_all((unsigned)slot_of(2, 0));
+		assert_int_equal(waves_of_child(), 31);
+	}
+}
+
 /* Tasks of one size run in the mode one beside the other; another size needs an empty card again. */
 static void sizes_in_turn(void **unused)
 {
@@ -397,6 +442,7 @@ int main(void)
 		RIG_TEST("TSK-07 TSK-04", first_usable_sms),
 		RIG_TEST("TSK-07 PKT-06", shared_memory),
 		RIG_TEST("TSK-07 TSK-11", the_card_is_emptied),
+		RIG_TEST("TSK-07 TSK-11 RES-07", split_child),
 		RIG_TEST("TSK-07", sizes_in_turn),
 		RIG_TEST("TSK-07", not_after_a_boot),
 		RIG_TEST("TSK-07 TSK-08", one_at_a_time),
