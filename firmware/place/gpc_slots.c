@@ -389,8 +389,8 @@ static bool sync(struct shape *shape, const uint32_t *only)
 /*
  * The rows stay exact while only CGAs are placed and only CGAs end, since those update the rows. @issued tells
  * whether anything else was placed; whether other CTAs are resident tells if any can end. If, besides, all
- * residents are of this shape and the rows show all SMs and all their free slots, the rows may lead; but not while
- * another shape waits, whose kept result (mixed_shapes.h) has to know of every CTA.
+ * residents are of this shape and the rows show all SMs and all the slots that can become free, the rows may lead; but
+ * not while another shape waits, whose kept result (mixed_shapes.h) has to know of every CTA.
  */
 COLD bool domain_sync_slow(struct shape *shape)
 {
@@ -399,8 +399,8 @@ COLD bool domain_sync_slow(struct shape *shape)
 	if ((domains.shape != shape || domains.issued != counters.ctas_issued || domains.changes != shapes.changes ||
 	     domains.dirty) && !sync(shape, shape->lake.row[0].mask))
 		return false;
-	lead = is_truth(shape) && place_state.residents == shapes.grouped_ctas && domains.whole && !domains.clipped &&
-	       !domains.dirty && !(place_state.detours & DETOUR_BESIDE);
+	lead = is_truth(shape) && place_state.residents == shapes.grouped_ctas && domains.whole &&
+	       shape->capacity <= domains.levels && !domains.dirty && !(place_state.detours & DETOUR_BESIDE);
 	state_detour(DETOUR_ROWS_LEAD, lead);
 	domains.lake_is_behind = lead && place_state.residents;
 	return true;

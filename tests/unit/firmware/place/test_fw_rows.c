@@ -238,12 +238,12 @@ static void settled_lakes(void **unused)
 		residents_are(shape, card.sms * 32);
 		assert_true(domain_sync(shape));
 		if (!gpc_rows_lead()) {
-			assert_true(!domains.whole || largest() > domains.levels);
+			assert_true(!domains.whole || capacity > domains.levels);
 			continue;
 		}
 		led++;
 		for (i = roll(40); i; i--)
-			some_end(capacity < domains.levels ? capacity : domains.levels);
+			some_end(capacity);
 		counters.ctas_issued += roll(2);
 		if (!roll(4)) {
 			residents_are(shape, 0);
@@ -285,8 +285,8 @@ static void when_rows_lead(void **unused)
 			place_state.residents = ++shapes.grouped_ctas;
 		if (reason == 4) /* another shape waits */
 			state_detour(DETOUR_BESIDE, true);
-		if (reason == 5) /* an SM has more free slots than there are rows */
-			domains.levels = 4;
+		if (reason == 5) /* an SM may get more free slots than there are rows */
+			domains.levels = 7;
 		if (reason == 6) /* the table of SM states has to be read */
 			shape_exact(true);
 		assert_true(domain_sync(shape));
