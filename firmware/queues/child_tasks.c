@@ -14,6 +14,7 @@
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
 #include "tasks/throttle.h"
+#include "tasks/wave_split.h"
 #include "tasks/work_queue.h"
 
 /* SMs with waves whose answers wait for room in the command ring. answers_of() has the answers. */
@@ -123,15 +124,6 @@ static uint32_t asking(void)
 	return slots;
 }
 
-/*
- * The CTAs of a task that are on the card. One that is issued wave by wave counts as resident before its waves are: these
- * are another task.
- */
-static uint32_t on_card(const struct task *task)
-{
-	return task->resident - !!(task->rare & TASK_SPLITTING);
-}
-
 /* Whether a task has CTAs on the card that end without waiting for a child; @all: and has no others to issue. */
 static bool one_is_independent(bool all)
 {
@@ -139,7 +131,7 @@ static bool one_is_independent(bool all)
 	const struct task *task;
 
 	for (task = tasks; task < tasks + fw.tasks; task++)
-		if (task->state != TASK_FREE && on_card(task) && !task->children && !(waiting >> task->slot & 1) &&
+		if (task->state != TASK_FREE && split_on_card(task) && !task->children && !(waiting >> task->slot & 1) &&
 		    !(all && (task->unissued || task->rare & TASK_SPLITTING)))
 			return true;
 	return false;

@@ -202,6 +202,7 @@ COLD struct task *split_ended(struct task *waves)
 	if (!whole)
 		return NULL;
 	whole->rare &= (uint16_t)~TASK_SPLITTING;
+	whole->progress = 0;
 	if (--whole->resident)
 		return NULL;
 	return whole;

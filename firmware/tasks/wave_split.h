@@ -26,6 +26,14 @@ bool split_round(uint32_t failed);
 uint64_t split_earliest(uint64_t at);
 /** split_due() - has the time of that look come? It is reported only once. */
 bool split_due(uint64_t time);
+/**
+ * split_on_card() - the CTAs of @task that are on the card. One that is issued wave by wave counts as resident before its
+ * waves are: these are another task.
+ */
+static inline uint32_t split_on_card(const struct task *task)
+{
+	return task->resident - !!(task->rare & TASK_SPLITTING);
+}
 /** split_ended() - the task @waves has ended. Return: the task they were split from if no CTA of it is left, or NULL */
 struct task *split_ended(struct task *waves);
 /** split_affinity() - mask of the SMs that @task, or the task whose waves it stands for, may run on; NULL: all. */

@@ -48,10 +48,13 @@ static uint32_t since_last_us(uint64_t time, uint32_t period)
 	return ticks >> 32 ? period : (uint32_t)ticks / fw.ticks_per_us;
 }
 
-/* SMs have to do something for this task: end CTAs, acknowledge its state, or kill it. */
+/*
+ * SMs have to do something for this task: end CTAs, acknowledge its state, or kill it. The waves of a CTA that is issued
+ * wave by wave are watched as a task of their own, whose end by force is that of both.
+ */
 static bool waits_for_sms(const struct task *task)
 {
-	return task->resident || task->state == TASK_KILLED || task->state == TASK_SYNC;
+	return split_on_card(task) || task->state == TASK_KILLED || task->state == TASK_SYNC;
 }
 
 /* Kill a task that has completed no CTA for too long, and report one that does not end after it was killed. */

@@ -252,6 +252,78 @@ static void progress_begins_it_again(void **unused)
 	kill_one(0);
 }
 
+/* A task of queue 2 has a wave on the only SM. Then those of queue 1 are split, of @groups CTAs of @waves waves (RES-07). */
+static void split_beside_another(unsigned groups, unsigned waves)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+	start(1, 0);
+	beat(1);
+	rig_queue(1, ASID, TUTTI_QUEUE_EXTENDED);
+	rig_queue(2, ASID, TUTTI_QUEUE_EXTENDED);
+	rig_queue(3, ASID, TUTTI_QUEUE_EXTENDED);
+	queue_at(1)->timeout = LIMIT_MS;
+	queue_at(2)->timeout = queue_at(3)->timeout = 0;
+	submit(2, &p);
+	tmd[0] = child(0);
+	tmd[0].flags = TUTTI_TMD_INDEPENDENT;
+	p.tmd = TMD_AT;
+	p.workgroup_x = (uint16_t)(32 * waves);
+	p.grid_x = 32 * waves * groups;
+	submit(1, &p);
+	beat(1);
+}
+
+/* The slot of the task of queue 1 that is split, or of its waves. */
+static unsigned slot_with(uint32_t rare)
+{
+	unsigned slot = 0;
+
+	while (tasks[slot].state == TASK_FREE || !(tasks[slot].rare & rare))
+		assert_true(++slot < SLOTS);
+	return slot;
+}
+
+/* What is split waits for room like any other while none of its waves is on the card. */
+static void split_and_waiting(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 31);
+	unsigned waves;
+
+	(void)unused;
+	split_beside_another(1, 32);
+	waves = slot_with(TASK_SPLIT);
+	assert_int_equal(running[waves].ctas, 31);
+	submit(3, &p); /* it takes the room of each wave that ends */
+	end_all(waves);
+	assert_int_equal(tasks[waves].unissued, 1);
+	beat(3 * BEATS);
+	assert_int_equal(queue_at(1)->state, QUEUE_RUNNING);
+	end_all((unsigned)slot_of(3, 0));
+	assert_int_equal(running[waves].ctas, 1);
+	beat(BEATS);
+	kill_one(1);
+}
+
+/* The last wave of a CTA is progress of the task that was split. */
+static void split_and_ended(void **unused)
+{
+	unsigned waves, whole;
+
+	(void)unused;
+	split_beside_another(2, 16);
+	waves = slot_with(TASK_SPLIT);
+	whole = slot_with(TASK_SPLITTING);
+	assert_int_equal(running[waves].ctas, 15);
+	end_all((unsigned)slot_of(2, 0));
+	assert_int_equal(running[waves].ctas, 16);
+	beat(BEATS - 10);
+	end_all(waves);
+	assert_int_equal(tasks[whole].resident, 1);
+	beat(BEATS);
+	kill_one(1);
+}
+
 /* ---- what is reported ---- */
 
 /* The kernel that hangs is killed and named; if its SMs do not even do that, that is reported after the limit once more. */
@@ -305,6 +377,8 @@ int main(void)
 		RIG_TEST("SYS-52 REL-09", late_beats_count_in_part),
 		RIG_TEST("SYS-52", limit_of_the_queue),
 		RIG_TEST("SYS-52", progress_begins_it_again),
+		RIG_TEST("SYS-52 RES-07", split_and_waiting),
+		RIG_TEST("SYS-52 RES-07", split_and_ended),
 		RIG_TEST("SYS-06 SYS-52", says_who_hangs),
 	};
 
