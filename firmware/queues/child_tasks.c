@@ -14,7 +14,6 @@
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
 #include "tasks/throttle.h"
-#include "tasks/wave_split.h"
 #include "tasks/work_queue.h"
 
 /* SMs with waves whose answers wait for room in the command ring. answers_of() has the answers. */
@@ -106,47 +105,10 @@ static void refuse(struct tmd *tmd, int error)
 
 /* ---- room ---- */
 
-/* A child whose metadata have arrived, or are known to be unusable. */
-static bool waits(const struct tmd *tmd)
-{
-	return tmd->child && (tmd->stage == TMD_FETCHED || tmd->stage == TMD_BAD || tmd->stage == TMD_BUSY);
-}
-
-/* Mask of the slots of tasks with a wave that waits for an answer. Two that waited for each other would do so for ever. */
-static uint32_t asking(void)
-{
-	const struct tmd *tmd;
-	uint32_t slots = 0;
-
-	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
-		if (waits(tmd) && tmd->parent)
-			slots |= 1u << tmd->parent->slot;
-	return slots;
-}
-
-/* Whether a task has CTAs on the card that end without waiting for a child; @all: and has no others to issue. */
-static bool one_is_independent(bool all)
-{
-	uint32_t waiting = asking();
-	const struct task *task;
-
-	for (task = tasks; task < tasks + fw.tasks; task++)
-		if (task->state != TASK_FREE && split_on_card(task) && !task->children && !(waiting >> task->slot & 1) &&
-		    !(all && (task->unissued || task->rare & TASK_SPLITTING)))
-			return true;
-	return false;
-}
-
-/* A task will end, with its slot and perhaps the last use of its shape, whatever happens to others. */
-static bool one_will_end(void)
-{
-	return one_is_independent(true);
-}
-
 /* There is room for a CTA, or there will be. */
 static bool room_now(const struct shape *shape)
 {
-	return (shape_alone(shape) && shape->lake.top != shape->lake.row) || one_is_independent(false);
+	return (shape_alone(shape) && shape->lake.top != shape->lake.row) || task_one_ends(false);
 }
 
 /* Return: 0, PACKET_PARKED if it takes another visit to know, 1: room may never come */
@@ -228,7 +190,7 @@ static void adopt(struct tmd *tmd)
  */
 static int without_shape(struct tmd *tmd)
 {
-	if (!one_will_end())
+	if (!task_one_ends(true))
 		return 1;
 	tmd->shapes_seen = shapes.ids + 1;
 	return PACKET_PARKED;
@@ -289,7 +251,7 @@ static int start(struct tmd *tmd, int *error)
 	if (code)
 		*error = TUTTI_EINVAL;
 	else
-		code = task || one_will_end() ? room_will_come(launch.shape) : 1;
+		code = task || task_one_ends(true) ? room_will_come(launch.shape) : 1;
 	if (code) {
 		pending_put(p);
 		return code;
@@ -354,10 +316,10 @@ COLD bool child_look(unsigned first, unsigned n)
 	struct tmd *tmd;
 
 	for (tmd = tmd_at(first); n--; tmd++) {
-		if (!waits(tmd))
+		if (!tmd_asks(tmd))
 			continue;
 		if (lacks_shape(tmd)) {
-			same = asked ? same : (!shape_left() && one_will_end());
+			same = asked ? same : (!shape_left() && task_one_ends(true));
 			asked = true;
 			if (same) {
 				left = true;

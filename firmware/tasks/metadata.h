@@ -105,6 +105,12 @@ static inline bool tmd_is_queue(const struct tmd *tmd)
 	return tmd_static(tmd)->type == TUTTI_TASK_QUEUE;
 }
 
+/** tmd_asks() - a wave waits for the answer about its child, whose metadata have arrived or are known to be unusable. */
+static inline bool tmd_asks(const struct tmd *tmd)
+{
+	return tmd->child && (tmd->stage == TMD_FETCHED || tmd->stage == TMD_BAD || tmd->stage == TMD_BUSY);
+}
+
 /* Attributes that only issue rounds can respect. */
 #define TMD_ROUNDS (TUTTI_TMD_AFFINITY | TUTTI_TMD_SEQUENCE | TUTTI_TMD_QUOTA | TUTTI_TMD_THROTTLE)
 

@@ -23,6 +23,7 @@ static struct {
 	struct pending_link ring[PENDING_LEVELS + 1]; /* by priority, 1 .. 10; an empty list points to itself */
 	struct pending *free;
 	uint32_t listed;
+	uint32_t children; /* how many of these are child tasks */
 	uint32_t dropped; /* number of records that are PENDING_DROPPED */
 } pending;
 
@@ -31,7 +32,7 @@ void pending_init(void)
 	unsigned i;
 
 	pending.free = NULL;
-	pending_free = pending.listed = pending.dropped = 0;
+	pending_free = pending.listed = pending.children = pending.dropped = 0;
 	for (i = 0; i <= PENDING_LEVELS; i++)
 		pending.ring[i].next = pending.ring[i].prev = &pending.ring[i];
 	for (i = FW_PENDING; i--;)
@@ -69,6 +70,7 @@ static void link_before(struct pending *p, struct pending_link *at)
 	at->prev = &p->link;
 	p->place = PENDING_LISTED;
 	pending.listed++;
+	pending.children += !!(p->rare & TASK_CHILD);
 	place_state.detours |= DETOUR_PENDING;
 }
 
@@ -87,6 +89,7 @@ static void unlink(struct pending *p)
 	p->link.prev->next = p->link.next;
 	p->link.next->prev = p->link.prev;
 	p->place = PENDING_KEPT;
+	pending.children -= !!(p->rare & TASK_CHILD);
 	if (!--pending.listed)
 		place_state.detours &= ~DETOUR_PENDING;
 }
@@ -225,12 +228,45 @@ static void free_join(void)
 	task_table.held = NULL;
 }
 
+/* Whether a task is listed that may empty the card before it begins. */
+static bool throttle_listed(void)
+{
+	const struct pending *p;
+
+	for (p = pendings; p < pendings + FW_PENDING; p++)
+		if (p->place == PENDING_LISTED && p->tmd && tmd_flag(p->tmd, TUTTI_TMD_THROTTLE))
+			return true;
+	return false;
+}
+
+/*
+ * A child is accepted while some task is sure to end, whose slot it may get. When there is no such task left, one that is
+ * no child might wait in the last slot for the parent, and the parent for its child: so the first child goes (TSK-11).
+ * Tasks that run and have CTAs to issue will end, too, unless the card may be emptied before. Return: a child has a slot
+ */
+static COLD bool admit_child(void)
+{
+	struct pending_link *end, *at;
+	struct pending *p;
+
+	if (!task_table.free || !place_room() || task_one_ends(place_state.detours & DETOUR_THROTTLE || throttle_listed()))
+		return false;
+	for (end = &pending.ring[1]; end <= &pending.ring[PENDING_LEVELS]; end++)
+		for (at = end->next; at != end; at = at->next) {
+			p = (struct pending *)at;
+			if (p->rare & TASK_CHILD && p->tmd->parent && pending_admit(p))
+				return true;
+		}
+	return false;
+}
+
 COLD void pending_run(void)
 {
 	unsigned level;
-	bool any = false;
+	bool any;
 
 	free_join();
+	any = pending.children && admit_child();
 	for (level = 1; level <= PENDING_LEVELS && task_table.free && pending.listed; level++) {
 		struct pending_link *end = &pending.ring[level];
 

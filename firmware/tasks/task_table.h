@@ -130,6 +130,11 @@ void task_event_fault(const struct tutti_event *event);
 struct queue *task_event_killed(const struct tutti_event *event, struct tutti_fault *fault);
 /** task_any() - a task is in flight. */
 bool task_any(void);
+/**
+ * task_one_ends() - whether a task has CTAs on the card that end without waiting for a child. @all: and no others to issue,
+ * so it will end, with its slot and perhaps the last use of its shape, whatever happens to others
+ */
+bool task_one_ends(bool all);
 /** task_failed() - a kernel of packet @packet of @queue is being killed because it has failed. */
 bool task_failed(const struct queue *queue, uint64_t packet);
 /** task_oldest() - index of the oldest packet of @queue with a kernel in flight, or @none if that is older. */

@@ -131,15 +131,21 @@ static void check_order(const struct job *job)
 		     "%s starts without its acquire fence (scope %u)", job_name(job), job->acquire);
 }
 
+/* A task that has a slot may wait for it. */
+static bool waited_for(const struct job *job)
+{
+	return job->child && job->parent && job->parent->life == RUNNING && job->parent->slot >= 0;
+}
+
 /*
  * The task for which @victim was evicted may have ended by now, or have been given another slot. Then the slot goes to the
  * first task that waits. That is @victim itself, which is put at the head of its priority's list, unless other tasks have
- * taken the last entry for a shape.
+ * taken the last entry for a shape, or it is that of a child that might get none otherwise (TSK-11).
  */
 static void check_eviction(const struct job *victim, const struct job *by)
 {
 	RULE(victim->work || victim->faulted || victim->killed || by->level < victim->level ||
-		 (by->level == victim->level && by->head) ||
+		 (by->level == victim->level && by->head) || (waited_for(by) && !waited_for(victim)) ||
 		 victim->cancelled || !fair_shapes_left(victim),
 	     "evict (TSK-03)", "%s had to go for %s", job_name(victim), job_name(by));
 }

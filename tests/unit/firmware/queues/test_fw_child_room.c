@@ -262,6 +262,63 @@ static void without_slot(void **unused)
 	assert_int_equal(started[1], 1);
 }
 
+/* Kernel 0 of queue 1 that nothing runs beside: in throttle mode, or one of an SM's 32 waves; metadata @n. */
+static void submit_alone(bool throttle, unsigned n)
+{
+	struct tutti_dispatch_packet p = packet_of_shape(throttle ? 1 : 32, 1);
+
+	tmd[n] = child(0);
+	tmd[n].priority = 1;
+	if (throttle) {
+		tmd[n].flags = TUTTI_TMD_THROTTLE;
+		tmd[n].throttle_sms = 1;
+	}
+	p.tmd = TMD_AT + n * sizeof(tmd[0]);
+	submit(1, &p);
+}
+
+/*
+ * A child was accepted since the other task would end, and its slot become free. It goes to the child, though a task that
+ * cannot start beside the parent came first: if that got it, it would wait for the parent, and the parent for its child.
+ */
+static void last_slot(void **unused)
+{
+	struct tutti_dispatch_packet p = packet_of_shape(1, 1);
+
+	(void)unused;
+	for (unsigned throttle = 0; throttle < 2; throttle++) {
+		unsigned parent = start_parent(1, 2);
+
+		submit(1, &p);
+		submit_alone(throttle, 1);
+		tmd[0] = child_of_shape(1, 1);
+		assert_int_equal(ask(parent, 0), 0);
+		end_all((unsigned)slot_of(1, 0));
+		assert_int_equal(started[0], 2);
+		assert_int_equal(started[1], 1);
+		end_all(!parent); /* the child */
+		assert_int_equal(started[1], 2);
+	}
+}
+
+/* A child that was evicted gets its slot back, too. */
+static void evicted_child(void **unused)
+{
+	(void)unused;
+	for (unsigned throttle = 0; throttle < 2; throttle++) {
+		unsigned parent = start_parent(1, 2);
+
+		tmd[0] = child_of_shape(1, 40);
+		assert_int_equal(ask(parent, 0), 0);
+		assert_int_equal(running[!parent].ctas, 31);
+		submit_alone(throttle, 1);
+		assert_int_equal(counters.evictions, 1);
+		end_all(!parent);
+		assert_int_equal(started[1], 0);
+		assert_int_equal(running[!parent].ctas, 9);
+	}
+}
+
 /* ---- why a child is refused ---- */
 
 struct refusal {
@@ -398,6 +455,8 @@ int main(void)
 		RIG_TEST("TSK-11 RES-07 REL-11", split_lacks_shape),
 		RIG_TEST("TSK-11 RES-07 REL-11", split_lacks_room),
 		RIG_TEST("TSK-11 TSK-03 REL-11", without_slot),
+		RIG_TEST("TSK-11 TSK-07 REL-11", last_slot),
+		RIG_TEST("TSK-11 TSK-03 REL-11", evicted_child),
 		RIG_TEST("TSK-11", invalid_children),
 		RIG_TEST("TSK-11", impossible_children),
 		RIG_TEST("TSK-11", nobody_to_answer),
