@@ -79,8 +79,8 @@ static uint32_t bits_of(uint64_t x)
 static void scale(void)
 {
 	const uint32_t most[TUTTI_RESOURCES] = {
-		fw.peus * fw.peu_waves, fw.peus * fw.scalar_blocks, fw.peus * fw.vector_blocks, fw.shared_blocks, fw.barriers,
-		fw.cta_slots,
+		fw.peus * fw.peu_waves, fw.peus * fw.scalar_blocks, fw.peus * fw.vector_blocks, shapes.shared_blocks,
+		fw.barriers, fw.cta_slots,
 	};
 	uint32_t i, bits = mode() == TUTTI_CHOICE_COMBINED ? PART_BITS : SCORE_BITS, sum, shift, highest = 0;
 	uint64_t all = 0;
@@ -113,6 +113,11 @@ void score_init(void)
 		scoring.remaining[i] = 1;
 	for (i = 0; i < TUTTI_CLASSES; i++)
 		scoring.power[i] = 1;
+	score_limit();
+}
+
+COLD void score_limit(void)
+{
 	scale();
 	pool_forget();
 }
@@ -176,8 +181,7 @@ int score_policy(uint32_t policy, uint32_t value)
 		code = 0;
 		break;
 	}
-	scale();
-	pool_forget();
+	score_limit();
 	return code;
 }
 

@@ -14,6 +14,8 @@
 
 /** score_init() - set the default weights and window. */
 void score_init(void);
+/** score_limit() - shapes.shared_blocks has changed, and with it the score of an idle SM. */
+void score_limit(void);
 /** score_policy() - set TUTTI_POLICY_CHOICE, the weights or the window. Return: 0 or -TUTTI_E* */
 int score_policy(uint32_t policy, uint32_t value);
 /** score_ask() - read a policy; @which: resource or class. Return: false if there is no such policy or part */

@@ -5,6 +5,7 @@
 #include "core/counters.h"
 #include "core/state.h"
 #include "place/plain_grid.h"
+#include "place/sm_score.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/metadata.h"
 #include "tasks/patience.h"
@@ -134,6 +135,7 @@ static void send(const struct task *task)
 	words_copy(p + 2, mask, fw.words);
 	command_end(p + 2 + fw.words);
 	shape_limit(mask, blocks);
+	score_limit();
 	throttle.sms = task ? (uint16_t)wants(task) : 0;
 	throttle.mode = THROTTLE_SWITCH;
 	counters.throttles++;

@@ -214,6 +214,42 @@ static void shared_memory(void **unused)
 		}
 }
 
+/*
+ * In the mode an SM has four times as many blocks, and so a score that may be four times as high: with weights that only
+ * just fit otherwise it must not become negative.
+ */
+static void chosen_by_score(void **unused)
+{
+	for (unsigned choice = TUTTI_CHOICE_REMAINING; choice <= TUTTI_CHOICE_COMBINED; choice++) {
+		struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+		open_card(8);
+		((struct tutti_discovery *)hal_host.window)->features |= TUTTI_FEATURE_ENERGY;
+		for (unsigned i = 0; i < TUTTI_RESOURCES; i++)
+			assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_REMAINING_WEIGHT,
+						     i << 24 | (i == TUTTI_RESOURCE_SHARED ? 0xffffff : 0), 0), 0);
+		assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_COMBINE, 0xffff0001, 0), 0);
+		assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CHOICE, choice, 0), 0);
+		tmd[0] = child(0);
+		tmd[0].flags = TUTTI_TMD_THROTTLE;
+		tmd[0].throttle_sms = 1;
+		p.tmd = TMD_AT;
+		p.group_bytes = 200 * 2048;
+		submit(0, &p);
+		hal_host.sms[0].shared_blocks = hal_host.sms[0].shared_free = MOST;
+		taken_by_sms();
+		assert_int_not_equal(slot_of(0, 0), -1);
+		assert_int_equal(running[slot_of(0, 0)].on[0], 1);
+		end_all((unsigned)slot_of(0, 0));
+		hal_host.sms[0].shared_blocks = hal_host.sms[0].shared_free = SHARED;
+		taken_by_sms();
+		p.tmd = 0;
+		p.group_bytes = SHARED * 2048;
+		submit(0, &p);
+		assert_int_not_equal(slot_of(0, 1), -1);
+	}
+}
+
 /* The card is emptied first: nobody begins meanwhile but children of those that run, and all do afterwards. */
 static void the_card_is_emptied(void **unused)
 {
@@ -441,6 +477,7 @@ int main(void)
 		RIG_TEST("TSK-07 SYS-14", first_sms),
 		RIG_TEST("TSK-07 TSK-04", first_usable_sms),
 		RIG_TEST("TSK-07 PKT-06", shared_memory),
+		RIG_TEST("TSK-07 RES-13 RES-15", chosen_by_score),
 		RIG_TEST("TSK-07 TSK-11", the_card_is_emptied),
 		RIG_TEST("TSK-07 TSK-11 RES-07", split_child),
 		RIG_TEST("TSK-07", sizes_in_turn),
