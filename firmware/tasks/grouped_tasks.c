@@ -45,6 +45,12 @@ static bool fits(const struct tmd *tmd, const struct cga *cga, uint32_t capacity
 	return cga_fits(cga, capacity, sms);
 }
 
+/* A sequence task runs one CTA at a time, never a whole CGA; a queue task has no grid to group. See also metadata.c. */
+static bool may_group(const struct tmd *tmd)
+{
+	return !tmd || !(tmd_is_queue(tmd) || tmd_flag(tmd, TUTTI_TMD_SEQUENCE));
+}
+
 COLD int grouped_pend(struct pending *p, const struct tmd *tmd, struct tutti_cga_shape one, uint32_t kernel_flags,
 		      uint32_t capacity)
 {
@@ -57,6 +63,10 @@ COLD int grouped_pend(struct pending *p, const struct tmd *tmd, struct tutti_cga
 	p->tmd = (struct tmd *)tmd;
 	if (!grouped_pending(p))
 		return 0;
+	if (!may_group(tmd)) {
+		p->tmd->field = offsetof(struct tutti_tmd, flags);
+		return tmd_bad(tmd);
+	}
 	visit_goes_on(PEND_STEPS);
 	grouped_levels(p, level);
 	if (tmd && tmd_flag(tmd, TUTTI_TMD_THROTTLE))

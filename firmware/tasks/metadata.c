@@ -313,13 +313,19 @@ static struct tmd *own(const struct queue *queue)
 	return queue->tmd ? &tmds[queue->tmd - 1] : NULL;
 }
 
-COLD int tmd_refuse(struct queue *queue, const struct tmd *tmd)
+COLD int tmd_bad(const struct tmd *tmd)
 {
 	packet_refuse(TUTTI_ERROR_TMD, offsetof(struct tutti_dispatch_packet, tmd));
 	packet_error.address = tmd->address + tmd->field;
 	packet_error.cause = tmd->cause;
 	packet_error.engine = tmd->cause ? TUTTI_ENGINE_FETCH : TUTTI_ENGINE_FIRMWARE;
 	packet_error.access = tmd->cause ? TUTTI_ACCESS_READ : TUTTI_ACCESS_NONE;
+	return TUTTI_ERROR_TMD;
+}
+
+COLD int tmd_refuse(struct queue *queue, const struct tmd *tmd)
+{
+	tmd_bad(tmd);
 	tmd_drop(queue);
 	return TUTTI_ERROR_TMD;
 }

@@ -466,6 +466,48 @@ static void group_without_sms(void **unused)
 	assert_int_equal(queue_at(2)->state, QUEUE_RUNNING);
 }
 
+/*
+ * A kernel with CGAs of its own can be neither a sequence task, which runs one CTA at a time, nor a queue task, which has no
+ * grid: the metadata are refused as if they asked for the CGAs.
+ */
+static void groups_of_the_kernel(void **unused)
+{
+	struct tutti_dispatch_packet p;
+	unsigned parent;
+
+	(void)unused;
+	for (unsigned queue = 0; queue < 2; queue++) {
+		run_one(1);
+		descriptor[1].cga[0] = 2;
+		descriptor[1].cga[1] = descriptor[1].cga[2] = 1;
+		descriptor[1].cga_kind = TUTTI_CGA_GPC;
+		tmd[0] = child(1);
+		tmd[0].grid[0] = 128;
+		if (queue) {
+			*(struct tutti_work_queue *)(void *)&tmd[1] =
+				(struct tutti_work_queue){ .base = TMD_AT, .items = 64, .item_bytes = 16, .write_index = 3 };
+			tmd[0].type = TUTTI_TASK_QUEUE;
+			tmd[0].queue = TMD_AT + sizeof(tmd[0]);
+			tmd[0].coalesce_min = tmd[0].coalesce_max = 1;
+		} else {
+			tmd[0].flags = TUTTI_TMD_SEQUENCE;
+		}
+		parent = (unsigned)slot_of(3, 1);
+		ask_for_child(parent, TMD_AT);
+		take();
+		assert_int_equal(replies, 1);
+		assert_int_equal(reply_value, -TUTTI_EINVAL);
+		p = kernel_packet(1, 4);
+		p.tmd = TMD_AT;
+		submit(2, &p);
+		expect_fault(&(struct tutti_fault){ .code = TUTTI_ERROR_TMD, .engine = TUTTI_ENGINE_FIRMWARE, .queue = 2, .packet = 1,
+						    .context = ASID, .sm = 0xffff,
+						    .field = offsetof(struct tutti_dispatch_packet, tmd),
+						    .address = TMD_AT + offsetof(struct tutti_tmd, flags) });
+		assert_int_equal(tmd_free_count, FW_TMDS);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -482,6 +524,7 @@ int main(void)
 		RIG_TEST("TSK-12 PKT-16", packet_is_cancelled),
 		RIG_TEST("CGA-27", access_to_another),
 		RIG_TEST("CGA-05 PKT-06", group_without_sms),
+		RIG_TEST("CGA-02 TSK-08 TSK-10", groups_of_the_kernel),
 	};
 
 	return cmocka_run_group_tests_name("firmware: tasks that fail", tests, NULL, NULL);
