@@ -149,8 +149,11 @@ static void look(struct tmd *tmd)
 			pending_wake(p);
 		return;
 	}
-	if (!task_runs(task))
+	if (!task_runs(task)) {
+		if (task->state == TASK_LEAVING)
+			task->unissued = n; /* it is not asleep when it has left */
 		return;
+	}
 	task->unissued = n;
 	if (n)
 		start(task);
