@@ -326,11 +326,15 @@ static COLD bool hopeless(const struct task *task)
 	return !cga_fits(cga, sure_capacity(task->shape, some), mask);
 }
 
-uint32_t cga_hopeless(void)
+/* Since it was noted, an event may have given the slot to another task, or SMs may have been enabled. */
+COLD uint32_t cga_hopeless(void)
 {
-	uint32_t slots = cga_state.hopeless;
+	uint32_t slots = cga_state.hopeless, rest;
 
 	cga_state.hopeless = 0;
+	for (rest = slots; rest; rest &= rest - 1)
+		if (!hopeless(&tasks[lowest_bit(rest)]))
+			slots ^= rest & -rest;
 	return slots;
 }
 

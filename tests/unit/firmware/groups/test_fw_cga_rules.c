@@ -484,10 +484,12 @@ static void described(void **unused)
 
 /*
  * A grid that fitted when it came, and cannot be placed any more since SMs were switched off, has to end; but only when the
- * card is idle, for until then SMs may be switched on again. It is said once. SMs that are held for others will come back.
+ * card is idle, for until then SMs may be switched on again. It is said once, and not of the next task that gets the slot.
+ * SMs that are held for others will come back.
  */
 static void hopeless(void **unused)
 {
+	const struct tutti_cga_shape one[TUTTI_CGA_LEVELS] = { { 1, 1, 1, TUTTI_CGA_GPC } };
 	unsigned lost = 0, rounds = 0;
 	uint32_t all[LAKE_WORDS];
 
@@ -538,6 +540,12 @@ static void hopeless(void **unused)
 		assert_int_equal(!!(attention.settle & ATTEND_CGA), none);
 		assert_int_equal(cga_hopeless(), none ? 1u << task->slot : 0);
 		assert_int_equal(cga_hopeless(), 0);
+		if (none) {
+			assert_int_equal(place(1), 0);
+			shape_enable(all, true);
+			cga_begin(task, one, 0, false, NULL);
+			assert_int_equal(cga_hopeless(), 0);
+		}
 		lost += none;
 		rounds++;
 	}
