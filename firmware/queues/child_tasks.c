@@ -14,6 +14,7 @@
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
 #include "tasks/throttle.h"
+#include "tasks/wave_split.h"
 #include "tasks/work_queue.h"
 
 /* SMs with waves whose answers wait for room in the command ring. answers_of() has the answers. */
@@ -105,18 +106,42 @@ static void refuse(struct tmd *tmd, int error)
 
 /* ---- room ---- */
 
-/* There is room for a CTA, or there will be. */
-static bool room_now(const struct shape *shape)
+/*
+ * CTAs end, and then there is room for one of @shape even if those stay that may wait for a child: one of its shape ends, or
+ * it fits beside those that stay, on the SM that has the fewest: a CTA of which n fit on an SM needs at most an nth of it.
+ */
+static COLD bool room_ends(const struct shape *shape, const struct tmd *tmd)
 {
-	return (shape_alone(shape) && shape->lake.top != shape->lake.row) || task_one_ends(false);
+	uint32_t waiting = task_waiting(), stay = 0, fit = shape->capacity, sms = tmd->affinity ? 1 : shape->lake.sms.by;
+	bool ends = false, same = false;
+	const struct task *task;
+
+	for (task = tasks; task < tasks + fw.tasks; task++) {
+		if (task->state == TASK_FREE || !split_on_card(task))
+			continue;
+		if (waiting >> task->slot & 1) {
+			stay += split_on_card(task);
+			fit = min32(fit, task->shape->capacity);
+		} else {
+			ends = true;
+			same |= task->shape == shape;
+		}
+	}
+	return ends && (same || stay < sms * fit);
+}
+
+/* There is room for a CTA, or there will be. */
+static bool room_now(const struct shape *shape, const struct tmd *tmd)
+{
+	return (shape_alone(shape) && shape->lake.top != shape->lake.row) || room_ends(shape, tmd);
 }
 
 /* Return: 0, PACKET_PARKED if it takes another visit to know, 1: room may never come */
-static int room_will_come(struct shape *shape)
+static int room_will_come(struct shape *shape, const struct tmd *tmd)
 {
 	const struct lake *lake = &shape->lake;
 
-	if (room_now(shape))
+	if (room_now(shape, tmd))
 		return 0;
 	if (!shape_alone(shape))
 		lake = shape_mixed(shape);
@@ -190,7 +215,7 @@ static void adopt(struct tmd *tmd)
  */
 static int without_shape(struct tmd *tmd)
 {
-	if (!task_one_ends(true))
+	if (!task_one_ends())
 		return 1;
 	tmd->shapes_seen = shapes.ids + 1;
 	return PACKET_PARKED;
@@ -231,7 +256,7 @@ static int start(struct tmd *tmd, int *error)
 	int code = decode(tmd, command + 1, &launch, &wait);
 
 	*error = TUTTI_EBUSY;
-	if (!code && task && pending_direct(priority) && tmd_plain(tmd) && room_now(launch.shape)) {
+	if (!code && task && pending_direct(priority) && tmd_plain(tmd) && room_now(launch.shape, tmd)) {
 		adopt(tmd);
 		start_now(tmd, task, command, &launch);
 		return 0;
@@ -251,7 +276,7 @@ static int start(struct tmd *tmd, int *error)
 	if (code)
 		*error = TUTTI_EINVAL;
 	else
-		code = task || task_one_ends(true) ? room_will_come(launch.shape) : 1;
+		code = task || task_one_ends() ? room_will_come(launch.shape, tmd) : 1;
 	if (code) {
 		pending_put(p);
 		return code;
@@ -319,7 +344,7 @@ COLD bool child_look(unsigned first, unsigned n)
 		if (!tmd_asks(tmd))
 			continue;
 		if (lacks_shape(tmd)) {
-			same = asked ? same : (!shape_left() && task_one_ends(true));
+			same = asked ? same : (!shape_left() && task_one_ends());
 			asked = true;
 			if (same) {
 				left = true;

@@ -5,7 +5,7 @@
  * A wave asks with the address of task metadata (TMD). They are fetched like those of a packet and decoded as if a
  * packet had named them, and the wave gets its answer when the task is accepted. It may then wait for its child, so
  * a child is accepted only if it can start before any task with children ends: there is room now, or tasks without
- * children are on the card and will make room. Otherwise parents and children could wait for each other for ever.
+ * children are on the card and will make enough of it. Otherwise parents and children could wait for each other for ever.
  */
 #ifndef CHILD_TASKS_H
 #define CHILD_TASKS_H

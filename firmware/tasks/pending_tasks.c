@@ -228,28 +228,17 @@ static void free_join(void)
 	task_table.held = NULL;
 }
 
-/* Whether a task is listed that may empty the card before it begins. */
-static bool throttle_listed(void)
-{
-	const struct pending *p;
-
-	for (p = pendings; p < pendings + FW_PENDING; p++)
-		if (p->place == PENDING_LISTED && p->tmd && tmd_flag(p->tmd, TUTTI_TMD_THROTTLE))
-			return true;
-	return false;
-}
-
 /*
  * A child is accepted while some task is sure to end, whose slot it may get. When there is no such task left, one that is
  * no child might wait in the last slot for the parent, and the parent for its child: so the first child goes (TSK-11).
- * Tasks that run and have CTAs to issue will end, too, unless the card may be emptied before. Return: a child has a slot
+ * Return: it has a slot
  */
 static COLD bool admit_child(void)
 {
 	struct pending_link *end, *at;
 	struct pending *p;
 
-	if (!task_table.free || !place_room() || task_one_ends(place_state.detours & DETOUR_THROTTLE || throttle_listed()))
+	if (!task_table.free || !place_room() || task_one_ends())
 		return false;
 	for (end = &pending.ring[1]; end <= &pending.ring[PENDING_LEVELS]; end++)
 		for (at = end->next; at != end; at = at->next) {

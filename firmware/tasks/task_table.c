@@ -530,26 +530,30 @@ bool task_any(void)
 	return pending_any();
 }
 
-/* Mask of the slots of tasks with a wave that waits for an answer. Two that waited for each other would do so for ever. */
-static uint32_t asking(void)
+/* Two tasks with waves that waited for each other's answers would do so for ever. */
+COLD uint32_t task_waiting(void)
 {
+	const struct task *task;
 	const struct tmd *tmd;
 	uint32_t slots = 0;
 
 	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
 		if (tmd_asks(tmd) && tmd->parent)
 			slots |= 1u << tmd->parent->slot;
+	for (task = tasks; task < tasks + fw.tasks; task++)
+		if (task->children)
+			slots |= 1u << task->slot;
 	return slots;
 }
 
-COLD bool task_one_ends(bool all)
+COLD bool task_one_ends(void)
 {
-	uint32_t waiting = asking();
+	uint32_t waiting = task_waiting();
 	const struct task *task;
 
 	for (task = tasks; task < tasks + fw.tasks; task++)
-		if (task->state != TASK_FREE && split_on_card(task) && !task->children && !(waiting >> task->slot & 1) &&
-		    !(all && (task->unissued || task->rare & TASK_SPLITTING)))
+		if (task->state != TASK_FREE && task->resident && !(waiting >> task->slot & 1) && !task->unissued &&
+		    !(task->rare & TASK_SPLITTING))
 			return true;
 	return false;
 }

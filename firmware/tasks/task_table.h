@@ -130,11 +130,13 @@ void task_event_fault(const struct tutti_event *event);
 struct queue *task_event_killed(const struct tutti_event *event, struct tutti_fault *fault);
 /** task_any() - a task is in flight. */
 bool task_any(void);
+/** task_waiting() - mask of the slots of tasks that may wait for a child, or for the answer about one. */
+uint32_t task_waiting(void);
 /**
- * task_one_ends() - whether a task has CTAs on the card that end without waiting for a child. @all: and no others to issue,
- * so it will end, with its slot and perhaps the last use of its shape, whatever happens to others
+ * task_one_ends() - a task has all its CTAs on the card and waits for no child, so it will end, with its slot and perhaps the
+ * last use of its shape, whatever happens to others.
  */
-bool task_one_ends(bool all);
+bool task_one_ends(void);
 /** task_failed() - a kernel of packet @packet of @queue is being killed because it has failed. */
 bool task_failed(const struct queue *queue, uint64_t packet);
 /** task_oldest() - index of the oldest packet of @queue with a kernel in flight, or @none if that is older. */

@@ -262,6 +262,35 @@ static void without_slot(void **unused)
 	assert_int_equal(started[1], 1);
 }
 
+/*
+ * The SMs are full, and what ends there leaves less room than the child needs, unless its parent ended: it is refused. It is
+ * accepted if a CTA of its shape ends, if it fits beside its parent, or if there is another SM.
+ */
+static void larger_than_what_ends(void **unused)
+{
+	static const struct { unsigned sms, waves, groups, child, mask; int answer; } c[] = {
+		{ 1, 31, 1, 32, 0, -TUTTI_EBUSY }, { 1, 31, 1, 31, 0, 0 }, { 1, 1, 31, 32, 0, -TUTTI_EBUSY }, { 1, 1, 31, 7, 0, 0 },
+		{ 2, 1, 63, 32, 0, 0 }, { 2, 1, 63, 32, 2, -TUTTI_EBUSY }, { 2, 1, 63, 1, 2, 0 },
+	};
+
+	(void)unused;
+	for (unsigned i = 0; i < sizeof(c) / sizeof(*c); i++) {
+		struct tutti_dispatch_packet p = packet_of_shape(c[i].waves, c[i].groups);
+		unsigned parent = start_parent(c[i].sms, 0);
+
+		submit(1, &p);
+		assert_int_equal(running[slot_of(1, 0)].ctas, c[i].groups);
+		tmd[0] = child_of_shape(c[i].child, 1);
+		if (c[i].mask) {
+			tmd[0].flags = TUTTI_TMD_AFFINITY;
+			tmd[0].affinity = TMD_AT + sizeof(tmd[0]);
+			memcpy(&tmd[1], &c[i].mask, sizeof(c[i].mask));
+		}
+		if (ask(parent, 0) != c[i].answer)
+			fail_msg("case %u: %d", i, reply_value);
+	}
+}
+
 /* Kernel 0 of queue 1 that nothing runs beside: in throttle mode, or one of an SM's 32 waves; metadata @n. */
 static void submit_alone(bool throttle, unsigned n)
 {
@@ -454,6 +483,7 @@ int main(void)
 		RIG_TEST("TSK-11 REL-11", parent_of_another),
 		RIG_TEST("TSK-11 RES-07 REL-11", split_lacks_shape),
 		RIG_TEST("TSK-11 RES-07 REL-11", split_lacks_room),
+		RIG_TEST("TSK-11 REL-11", larger_than_what_ends),
 		RIG_TEST("TSK-11 TSK-03 REL-11", without_slot),
 		RIG_TEST("TSK-11 TSK-07 REL-11", last_slot),
 		RIG_TEST("TSK-11 TSK-03 REL-11", evicted_child),

@@ -299,16 +299,16 @@ static unsigned waves_of_child(void)
 
 /*
  * A child whose CTA is issued wave by wave goes on while the card is being emptied, since its parent may wait for it. The
- * parent and another task have a wave each on the only SM, so a CTA of 32 waves does not fit.
+ * parent and another task leave less than an SM of the two free, so a CTA of 32 waves does not fit.
  */
 static void split_child(void **unused)
 {
-	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+	struct tutti_dispatch_packet p = kernel_packet(0, 1), many = kernel_packet(0, 41);
 
 	for (unsigned before = 0; before < 2; before++) {
-		open_card(1);
+		open_card(2);
 		submit(1, &p);
-		submit(2, &p);
+		submit(2, &many);
 		tmd[1] = child(1);
 		tmd[1].flags = TUTTI_TMD_INDEPENDENT;
 		tmd[1].workgroup[0] = tmd[1].grid[0] = 32 * 32;
@@ -325,9 +325,9 @@ static void split_child(void **unused)
 			}
 			take();
 		}
-		assert_int_equal(waves_of_child(), 30);
-		end_all((unsigned)slot_of(2, 0));
-		assert_int_equal(waves_of_child(), 31);
+		assert_int_equal(waves_of_child(), 64 - 42);
+		end_first((unsigned)slot_of(2, 0));
+		assert_int_equal(waves_of_child(), 64 - 41);
 	}
 }
 
