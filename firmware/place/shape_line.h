@@ -25,7 +25,10 @@
 void shape_line_init(void);
 /** shape_line_wait() - @queue has found no entry for a shape with this key: let it wait in line. Return: PACKET_PARKED */
 int shape_line_wait(struct queue *queue, uint32_t registers, uint32_t shared, uint32_t waves);
-/** shape_line_leave() - @queue has stopped or is destroyed. It gives up its place in line, so that others may go on. */
+/**
+ * shape_line_leave() - @queue has stopped, is destroyed, or its packet was cancelled. It gives up its place in line, so that
+ * others may go on.
+ */
 void shape_line_leave(const struct queue *queue);
 /** shape_line_lifted - while it is set, shapes are looked up as if there were no line. */
 extern bool shape_line_lifted;

@@ -129,6 +129,7 @@ COLD bool queue_cancel_run(struct queue *queue, uint64_t packet)
 		task_group_put(queue, group);
 	}
 	tmd_drop(queue);
+	shape_line_leave(queue);
 	wait_ready(queue);
 	return true;
 }

@@ -256,6 +256,32 @@ static void the_first_leaves(void **unused)
 	assert_int_equal(started[0], 2);
 }
 
+/* The same when its packet is cancelled. It has no other, so it would never look whether its turn has come. */
+static void the_first_is_cancelled(void **unused)
+{
+	union tutti_packet four = condensed(4);
+	unsigned last = FIRST - 1;
+
+	(void)unused;
+	queues_create();
+	store(FIRST, 0, kernel_of(FIRST));
+	for (unsigned q = 0; q < FIRST; q++)
+		launch(q);
+	submit(FIRST, &four);
+	for (unsigned n = 0; n < SHAPE_PATIENCE; n++)
+		follow(n % last);
+	assert_int_equal(closed(), 0); /* the shape of the last one, which has replaced that of the reference */
+	launch(last);
+	assert_int_equal(started[last], 1);
+	rig_command = take_one;
+	assert_int_equal(rig_request(TUTTI_MSG_TASK_CANCEL, FIRST, 1, 0), 0);
+	rig_command = NULL;
+	take();
+	assert_int_equal(started[FIRST], 0);
+	assert_int_equal(closed(), FW_SHAPES);
+	assert_int_equal(started[last], 2);
+}
+
 /* The same if no queue is waiting for the closed shape. */
 static void shapes_open_again(void **unused)
 {
@@ -442,6 +468,7 @@ int main(void)
 		{ "REL-11: higher priorities take an entry that is free", higher_priorities_take_the_entry, NULL, NULL, NULL },
 		{ "REL-11: those that have lost patience are not overtaken", but_not_for_ever, NULL, NULL, NULL },
 		{ "REL-11: the first in line for a shape is destroyed", the_first_leaves, NULL, NULL, NULL },
+		{ "REL-11, TSK-12: the first in line for a shape is cancelled", the_first_is_cancelled, NULL, NULL, NULL },
 		{ "REL-11: shapes are closed no longer than somebody is in line", shapes_open_again, NULL, NULL, NULL },
 		{ "REL-11: the first in line for a shape has failed", the_first_fails, NULL, NULL, NULL },
 		{ "REL-11: a new queue with the number of one that was in line", a_namesake_is_not_in_line, NULL, NULL, NULL },
