@@ -17,9 +17,11 @@
 #include "queues/queue_life.h"
 #include "queues/queue_timer.h"
 #include "queues/turns.h"
+#include "tasks/issue_rounds.h"
 #include "tasks/metadata.h"
 #include "tasks/task_start.h"
 #include "tasks/task_table.h"
+#include "tasks/throttle.h"
 #include "tasks/work_queue.h"
 
 static unsigned next_ready; /* where queue_run_ready() goes on */
@@ -497,6 +499,8 @@ COLD void queue_suspend(void)
 {
 	queue_table.suspended = true;
 	command_ring.limit = NULL;
+	throttle_update(); /* a queue task for which the card is being emptied will not issue: others have to end */
+	rounds_run();
 }
 
 COLD void queue_resume(void)
@@ -508,4 +512,6 @@ COLD void queue_resume(void)
 		if (queue_at(i)->state == QUEUE_RUNNING)
 			wait_ready(queue_at(i));
 	work_poll_all(NULL);
+	throttle_update();
+	rounds_run();
 }

@@ -4,6 +4,7 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
+#include "core/wait.h"
 #include "place/plain_grid.h"
 #include "place/sm_score.h"
 #include "tasks/issue_rounds.h"
@@ -103,6 +104,13 @@ COLD uint32_t throttle_sms(const struct tmd *tmd, uint32_t *mask)
 	return got;
 }
 
+/* May @task issue as soon as the mode is its own? While the card is suspended no items start CTAs. */
+static bool could_issue(const struct task *task)
+{
+	return is_throttle(task) && task->unissued && !(queue_table.suspended && task->rare & TASK_WORK) &&
+	       can_use(task, shapes.enabled);
+}
+
 /*
  * The oldest throttle task of the highest level that has something to issue and an SM to issue it to; NULL if there is
  * none. Others do not keep the card: a mask of SMs that are off, or a work queue without items, is no reason for
@@ -115,7 +123,7 @@ static const struct task *next_task(void)
 
 	for (level = 1; throttle.tasks && level < ROUNDS_LEVELS; level++)
 		for (task = rounds_oldest(level); task; task = task->next)
-			if (is_throttle(task) && task->unissued && can_use(task, shapes.enabled))
+			if (could_issue(task))
 				return task;
 	return NULL;
 }

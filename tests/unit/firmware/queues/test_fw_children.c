@@ -228,6 +228,39 @@ static void throttle_of_an_empty_queue(void **unused)
 	end_all(producer);
 }
 
+/*
+ * The card is suspended while it is being emptied for a queue task in throttle mode, whose items may not start now. Nobody
+ * waits for that task: what is on the card ends, so that the request can be answered.
+ */
+static void throttle_while_suspended(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1000);
+	unsigned producer = start_work(4, 0, TUTTI_TMD_THROTTLE, 1, 1), slot, n;
+
+	(void)unused;
+	submit(1, &p);
+	slot = (unsigned)slot_of(1, 1);
+	put(producer, 1);
+	assert_true(place_state.detours & DETOUR_THROTTLE);
+	end_all(slot);
+	assert_int_equal(running[slot].ctas, 0); /* they wait until the producer has ended, too */
+	queue_suspend();
+	take();
+	assert_true(running[slot].ctas > 0);
+	end_all(producer);
+	for (n = 0; queue_at(1)->flight; n++) {
+		assert_true(n < 1000);
+		end_all(slot);
+	}
+	assert_int_equal(counters.throttles, 0);
+	assert_int_equal(items_given, 0);
+	queue_resume();
+	main_settle();
+	take();
+	throttle_switched(1);
+	assert_int_equal(items_given, 1);
+}
+
 /* A queue task with a quota of one takes turns with another task that has CTAs to issue. */
 static void items_with_quota(void **unused)
 {
@@ -529,6 +562,7 @@ int main(void)
 		RIG_TEST("TSK-10 SYS-08", items_while_suspended),
 		RIG_TEST("TSK-10 TSK-07", items_beside_throttle),
 		RIG_TEST("TSK-07 TSK-10 REL-11", throttle_of_an_empty_queue),
+		RIG_TEST("TSK-07 TSK-10 SYS-08", throttle_while_suspended),
 		RIG_TEST("TSK-10 TSK-09", items_with_quota),
 		RIG_TEST("TSK-11 TSK-01 PERF-12", child_at_once),
 		RIG_TEST("TSK-11 TSK-06", child_in_parts),
