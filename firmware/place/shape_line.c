@@ -63,12 +63,16 @@ static void close_one(void)
 
 /* ---- places ---- */
 
-/* Does the queue at @place still want to launch that kernel? */
+/*
+ * Does the queue at @place still want to launch that kernel? If it has lost its fetch buffer, the program that owns the ring can
+ * have put something else there, or nothing.
+ */
 static bool waits(const struct place_in_line *place)
 {
 	const struct queue *queue = queue_at(place->queue);
 
-	return queue->state == QUEUE_RUNNING && (uint32_t)queue->head == place->packet && queue->run_kernel == place->kernel;
+	return queue->state == QUEUE_RUNNING && (uint32_t)queue->head == place->packet && queue->run_kernel == place->kernel &&
+	       queue->wait != WAIT_RING && queue->wait != WAIT_SIGNAL && queue->wait != WAIT_PROBE;
 }
 
 static bool has_lost_patience(const struct place_in_line *place)

@@ -17,6 +17,7 @@
 #define SHAPE_LINE_H
 
 #include "core/queue_record.h"
+#include "core/wait.h"
 #include "place/cta_shape.h"
 
 /* A queue in line loses its patience when this many kernels have started since it joined. */
@@ -30,6 +31,12 @@ int shape_line_wait(struct queue *queue, uint32_t registers, uint32_t shared, ui
  * others may go on.
  */
 void shape_line_leave(const struct queue *queue);
+/** shape_line_parts() - the same where others may be waiting, of a queue that finds no kernel in its ring, if it is in line. */
+static inline void shape_line_parts(const struct queue *queue)
+{
+	if (unlikely(queue_table.waiters[WAIT_SHAPE]))
+		shape_line_leave(queue);
+}
 /** shape_line_lifted - while it is set, shapes are looked up as if there were no line. */
 extern bool shape_line_lifted;
 /**

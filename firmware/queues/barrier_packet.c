@@ -5,6 +5,7 @@
 #include "core/counters.h"
 #include "core/state.h"
 #include "core/wait.h"
+#include "place/shape_line.h"
 #include "queues/fetch_buffers.h"
 #include "queues/queue_life.h"
 #include "queues/queue_timer.h"
@@ -143,6 +144,7 @@ COLD int barrier_packet(struct queue *queue, const struct tutti_barrier_packet *
 		parked_count++;
 		attention.settle |= ATTEND_BARRIER;
 		queue->polls = 0;
+		shape_line_parts(queue);
 	}
 	if (queue->probing)
 		return wait_park(queue, WAIT_SIGNAL);

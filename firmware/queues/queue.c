@@ -8,6 +8,7 @@
 #include "core/visit.h"
 #include "core/wait.h"
 #include "place/plain_grid.h"
+#include "place/shape_line.h"
 #include "queues/agent_packet.h"
 #include "queues/barrier_packet.h"
 #include "queues/fetch_buffers.h"
@@ -92,6 +93,7 @@ static void starve(struct queue *queue)
 		return;
 	}
 	queue->wait = WAIT_RING;
+	shape_line_parts(queue);
 	if (queue->polls < QUEUE_POLL_STEPS)
 		queue_timer_set(queue, POLL_FIRST_US << (4 * queue->polls++));
 	else if ((int32_t)(queue->promise - (uint32_t)queue->head) >= 0)

@@ -7,6 +7,7 @@
 #include "fw_direct.h"
 
 #include "place/shape_line.h"
+#include "queues/fetch_buffers.h"
 
 #define FIRST FW_SHAPES
 #define SECOND (FIRST + 1)
@@ -282,6 +283,35 @@ static void the_first_is_cancelled(void **unused)
 	assert_int_equal(started[last], 2);
 }
 
+/*
+ * The first in line has lost its fetch buffer, and its program has taken the packet back, or put a barrier packet there that
+ * waits for ever. Others need not wait for it: those that came later, and those that looked too early.
+ */
+static void the_first_has_gone(void **unused)
+{
+	union tutti_packet other = { .barrier = { .header = TUTTI_PACKET_BARRIER_AND, .dependency = { SIGNAL_AT } } };
+
+	(void)unused;
+	signal_memory[0].value = 1;
+	for (unsigned barrier = 0; barrier < 2; barrier++) {
+		all_busy();
+		launch(FIRST);
+		launch(SECOND);
+		buffer_drop(queue_at(FIRST));
+		if (barrier)
+			ring[FIRST][0] = other;
+		else
+			ring[FIRST][0].dispatch.header = TUTTI_PACKET_INVALID;
+		end(0);
+		assert_int_equal(started[FIRST], 0);
+		assert_int_equal(started[SECOND], 1);
+		launch(FIRST - 1); /* it goes on, too */
+		end(1);
+		launch(URGENT);
+		assert_int_equal(started[URGENT], 1);
+	}
+}
+
 /* The same if no queue is waiting for the closed shape. */
 static void shapes_open_again(void **unused)
 {
@@ -399,9 +429,7 @@ static void next_wants_the_closed_shape(void **unused)
 	launch(0);
 	assert_int_equal(started[0], 1);
 	end(1);
-	assert_int_equal(started[FIRST], 1);
-	assert_int_equal(closed(), 0);
-	end(2); /* which wakes those that wait */
+	assert_int_equal(started[FIRST], 1); /* it has no other kernel, so it wakes those behind it in line */
 	assert_int_equal(started[0], 2);
 	assert_int_equal(closed(), FW_SHAPES);
 }
@@ -469,6 +497,7 @@ int main(void)
 		{ "REL-11: those that have lost patience are not overtaken", but_not_for_ever, NULL, NULL, NULL },
 		{ "REL-11: the first in line for a shape is destroyed", the_first_leaves, NULL, NULL, NULL },
 		{ "REL-11, TSK-12: the first in line for a shape is cancelled", the_first_is_cancelled, NULL, NULL, NULL },
+		{ "REL-11: the first in line for a shape has no kernel any more", the_first_has_gone, NULL, NULL, NULL },
 		{ "REL-11: shapes are closed no longer than somebody is in line", shapes_open_again, NULL, NULL, NULL },
 		{ "REL-11: the first in line for a shape has failed", the_first_fails, NULL, NULL, NULL },
 		{ "REL-11: a new queue with the number of one that was in line", a_namesake_is_not_in_line, NULL, NULL, NULL },
