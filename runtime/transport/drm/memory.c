@@ -19,13 +19,24 @@ struct drm_backing {
 	uint32_t handle;
 };
 
-static struct drm_backing *find_block(struct drm_card *card, const uint8_t *address, size_t bytes)
+/*
+ * The first part of a range that lies in one block, or in none. Return: its bytes; @found is the block, or NULL where
+ * nothing is mapped yet.
+ */
+static size_t first_part(struct drm_card *card, const uint8_t *address, size_t bytes, struct drm_backing **found)
 {
-	struct drm_backing *block = card->blocks;
+	*found = NULL;
+	for (struct drm_backing *block = card->blocks; block; block = block->next) {
+		size_t into = (size_t)(address - block->address), before = (size_t)(block->address - address);
 
-	while (block && !(address >= block->address && address + bytes <= block->address + block->bytes))
-		block = block->next;
-	return block;
+		if (into < block->bytes) {
+			*found = block;
+			return bytes < block->bytes - into ? bytes : block->bytes - into;
+		}
+		if (before < bytes)
+			bytes = before;
+	}
+	return bytes;
 }
 
 /* Creates a buffer and maps it at @address, a place in a pool where nothing is mapped yet. */
@@ -62,30 +73,61 @@ static bool in_pool(const struct drm_card *card, const void *address)
 	return false;
 }
 
-static int map_locked(struct drm_card *card, uint8_t *address, size_t bytes, enum tutti_memory pool,
-		      unsigned access)
+/* @block holds the whole range. */
+static int map_block(struct drm_card *card, const struct drm_backing *block, const uint8_t *address, size_t bytes,
+		     unsigned access)
 {
-	struct drm_backing *block = find_block(card, address, bytes);
 	struct drm_tutti_map map = {.context = card->context,
+				    .bo = block->handle,
+				    .offset = (uint64_t)(address - block->address),
 				    .address = (uintptr_t)address,
 				    .bytes = bytes,
 				    .access = access | DRM_TUTTI_ACCESS_READ};
-	int error;
 
-	if (!block) {
-		error = add_block(card, address, bytes, pool);
-		if (error)
-			return error;
-		block = card->blocks;
-	}
-	map.bo = block->handle;
-	map.offset = (uint64_t)(address - block->address);
 	if (card->context)
 		return drm_call(card, DRM_IOCTL_TUTTI_MAP, &map);
 	if (card->earlies == DRM_EARLY_MAPS)
 		return -ENOMEM;
 	card->early[card->earlies++] = map;
 	return 0;
+}
+
+static int unmap(struct drm_card *card, const uint8_t *address, size_t bytes)
+{
+	struct drm_tutti_range range = {
+	    .context = card->context, .address = (uintptr_t)address, .bytes = bytes};
+	int error = card->context ? drm_call(card, DRM_IOCTL_TUTTI_UNMAP, &range) : 0;
+
+	return error == -ENOENT ? 0 : error;
+}
+
+/*
+ * A range that was freed and is used again may cross blocks. Each part is mapped from the block that the process sees
+ * there; a new block over old ones would hide their memory from the process, but not from the card.
+ */
+static int map_locked(struct drm_card *card, uint8_t *address, size_t bytes, enum tutti_memory pool,
+		      unsigned access)
+{
+	unsigned earlies = card->earlies;
+	size_t done = 0, part;
+	int error = 0;
+
+	for (; done < bytes && !error; done += error ? 0 : part) {
+		struct drm_backing *block;
+
+		part = first_part(card, address + done, bytes - done, &block);
+		if (!block) {
+			error = add_block(card, address + done, part, pool);
+			block = card->blocks;
+		}
+		if (!error)
+			error = map_block(card, block, address + done, part, access);
+	}
+	if (error && done) {
+		card->earlies = earlies;
+		unmap(card, address, done);
+	}
+	return error;
 }
 
 /* Maps existing memory of the process. The mapping keeps the buffer alive, so its handle is closed afterwards. */
@@ -122,12 +164,7 @@ int drm_map(struct tutti_device *device, void *address, size_t bytes, enum tutti
 
 int drm_unmap(struct tutti_device *device, void *address, size_t bytes)
 {
-	struct drm_card *card = drm_card_of(device);
-	struct drm_tutti_range range = {
-	    .context = card->context, .address = (uintptr_t)address, .bytes = bytes};
-	int error = card->context ? drm_call(card, DRM_IOCTL_TUTTI_UNMAP, &range) : 0;
-
-	return error == -ENOENT ? 0 : error;
+	return unmap(drm_card_of(device), address, bytes);
 }
 
 /* Reserves aligned address space: it reserves more than needed and releases what is left over at the ends. */

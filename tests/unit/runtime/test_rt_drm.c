@@ -41,9 +41,11 @@ static struct driver {
 	struct tutti_status *status;
 	unsigned buffers, queues, queues_gone, rsbs;
 	uint64_t end; /* of the offsets given to buffers */
+	uint64_t offset[MAPS]; /* of each buffer */
 	bool has_context;
 	struct drm_tutti_map map[MAPS];
-	unsigned maps;
+	unsigned maps, maps_max; /* if not 0, as many are allowed */
+	struct drm_tutti_range unmapped; /* the newest */
 	struct drm_tutti_queue_create queue;
 	uint64_t events, errors;
 	int query_fails;
@@ -83,6 +85,8 @@ static int take_map(const struct drm_tutti_map *map)
 {
 	if (!driver.has_context || map->context != CONTEXT)
 		return -ENOENT;
+	if (driver.maps_max && driver.maps == driver.maps_max)
+		return -ENOSPC;
 	assert_true(driver.maps < MAPS);
 	driver.map[driver.maps++] = *map;
 	return 0;
@@ -132,6 +136,8 @@ static int take(unsigned long request, void *args)
 	case DRM_IOCTL_TUTTI_QUERY:
 		return take_query(args);
 	case DRM_IOCTL_TUTTI_BO_CREATE:
+		assert_true(driver.buffers < MAPS);
+		driver.offset[driver.buffers] = driver.end;
 		bo->handle = BUFFER_FIRST + driver.buffers++;
 		bo->mmap_offset = driver.end;
 		driver.end += bo->size;
@@ -142,6 +148,9 @@ static int take(unsigned long request, void *args)
 		return context->print_ring ? 0 : -EINVAL;
 	case DRM_IOCTL_TUTTI_MAP:
 		return take_map(args);
+	case DRM_IOCTL_TUTTI_UNMAP:
+		driver.unmapped = *(struct drm_tutti_range *)args;
+		return 0;
 	case DRM_IOCTL_TUTTI_QUEUE_CREATE:
 		driver.queue = *queue;
 		queue->handle = QUEUE_FIRST + driver.queues++;
@@ -238,7 +247,7 @@ static void opens_again_and_again(void **state)
 		if (i == 2)
 			before = address_space();
 		driver.has_context = false;
-		driver.maps = 0;
+		driver.maps = driver.buffers = 0;
 		tutti_device_close(open_device());
 	}
 	assert_in_range(address_space(), 0, before + (1u << 20));
@@ -257,6 +266,76 @@ static void early_maps_wait_for_the_context(void **state)
 	assert_true(driver.maps > before);
 	assert_in_range((uintptr_t)big, driver.map[before].address,
 			driver.map[before].address + driver.map[before].bytes - 1);
+	tutti_device_close(device);
+}
+
+static void *card_alloc(struct tutti_device *device, size_t bytes)
+{
+	void *address;
+
+	assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_CARD, bytes, &address), 0);
+	return address;
+}
+
+/* What the process writes into each page of a mapping is in the buffer that the card was given for it. */
+static void check_map(const struct drm_tutti_map *map)
+{
+	for (uint64_t at = 0; at < map->bytes; at += TUTTI_PAGE_SIZE) {
+		uint64_t value = 0x5eed0000 + at / TUTTI_PAGE_SIZE, got = 0;
+		off_t offset = (off_t)(driver.offset[map->bo - BUFFER_FIRST] + map->offset + at);
+
+		*(volatile uint64_t *)(uintptr_t)(map->address + at) = value;
+		assert_int_equal(pread(driver.fd, &got, sizeof(got), offset), sizeof(got));
+		assert_int_equal(got, value);
+	}
+}
+
+/* The maps from @first on are those of the range, one behind another. */
+static void check_range(unsigned first, const void *address, size_t bytes)
+{
+	uint64_t at = (uintptr_t)address;
+
+	for (unsigned i = first; i < driver.maps; i++) {
+		assert_int_equal(driver.map[i].address, at);
+		check_map(&driver.map[i]);
+		at += driver.map[i].bytes;
+	}
+	assert_int_equal(at - (uintptr_t)address, bytes);
+}
+
+/* Memory is committed in chunks of 4 MiB, each a buffer. What is freed and used again may lie across two of them. */
+static void card_and_process_see_the_same_memory(void **state)
+{
+	const size_t mib = 1u << 20;
+	struct tutti_device *device = open_device();
+	uint8_t *a = card_alloc(device, 3 * mib), *b = card_alloc(device, 3 * mib), *c;
+	unsigned buffers = driver.buffers, maps;
+
+	assert_ptr_equal(b, a + 3 * mib);
+	assert_int_equal(tutti_memory_free(device, b), 0);
+	maps = driver.maps;
+	assert_ptr_equal(card_alloc(device, 3 * mib), b);
+	assert_int_equal(driver.buffers, buffers);
+	check_range(maps, b, 3 * mib);
+	assert_int_equal(tutti_memory_free(device, b), 0);
+	assert_int_equal(driver.unmapped.address, (uintptr_t)b);
+	assert_int_equal(driver.unmapped.bytes, 3 * mib);
+	assert_int_equal(tutti_memory_free(device, a), 0);
+	maps = driver.maps;
+	c = card_alloc(device, 7 * mib / 2);
+	assert_ptr_equal(c, a);
+	check_range(maps, c, 7 * mib / 2);
+	assert_int_equal(tutti_memory_free(device, c), 0);
+	/* If the second part cannot be mapped, the first one does not stay. */
+	driver.maps_max = driver.maps + 1;
+	assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_CARD, 5 * mib, (void **)&c), -ENOSPC);
+	assert_int_equal(driver.unmapped.address, (uintptr_t)a);
+	assert_int_equal(driver.unmapped.bytes, 4 * mib);
+	driver.maps_max = 0;
+	maps = driver.maps;
+	c = card_alloc(device, 5 * mib);
+	check_range(maps, c, 5 * mib);
+	assert_int_equal(driver.buffers, buffers);
 	tutti_device_close(device);
 }
 
@@ -463,6 +542,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T("SYS-42: opening and closing leaves no address space taken", opens_again_and_again),
 		T("SYS-42: what is mapped before the context exists is mapped with it", early_maps_wait_for_the_context),
+		T("SYS-42: card and process see the same memory where freed memory is used again",
+		  card_and_process_see_the_same_memory),
 		T("SYS-42, PKT-07: queues by their handles; rings in write-combined memory", queues_by_their_handles),
 		T("SYS-56: interrupts and host threads wake all threads that sleep", all_sleepers_are_woken),
 		T("SYS-56: a sync_file follows a signal", sync_files),
