@@ -111,6 +111,22 @@ static void ask_events(struct drm_card *card)
 }
 
 /*
+ * The driver has lost a queue and its context with it, which nothing in the window shows. Of a queue that another
+ * thread is just destroying it says the same.
+ */
+static void queue_lost(struct tutti_device *device, unsigned id, uint32_t handle)
+{
+	struct drm_card *card = drm_card_of(device);
+	bool lost;
+
+	pthread_mutex_lock(&card->lock);
+	lost = card->queue[id] == handle;
+	pthread_mutex_unlock(&card->lock);
+	if (lost)
+		device_fail(device, "the driver has ended this program's context");
+}
+
+/*
  * Several threads may ask at the same time. A late answer is no news: meanwhile the queue may have been reset, or its
  * number may have been given to another queue.
  */
@@ -119,8 +135,14 @@ static void ask_queue(struct tutti_device *device, unsigned id)
 	struct drm_card *card = drm_card_of(device);
 	struct drm_tutti_queue_query query = {.handle = card->queue[id]};
 	struct tutti_fault fault;
+	int error;
 
-	if (!query.handle || drm_call(card, DRM_IOCTL_TUTTI_QUEUE_QUERY, &query))
+	if (!query.handle)
+		return;
+	error = drm_call(card, DRM_IOCTL_TUTTI_QUEUE_QUERY, &query);
+	if (error == -EIO)
+		queue_lost(device, id, query.handle);
+	if (error)
 		return;
 	memcpy(&fault, query.fault, sizeof(fault));
 	fault.queue = (uint16_t)id;

@@ -22,6 +22,7 @@
 #include <drm.h>
 
 #include "queue/queue.h"
+#include "transport/drm/drm.h"
 #include "tutti/tutti_drm.h"
 
 #define MEMORY	     (64u << 20)
@@ -49,6 +50,7 @@ static struct driver {
 	struct drm_tutti_queue_create queue;
 	uint64_t events, errors;
 	int query_fails;
+	uint32_t *query_forgets; /* the library's handle of a queue, which another thread clears meanwhile */
 	struct tutti_fault fault;
 	struct drm_tutti_event event; /* the newest */
 	unsigned events_asked;
@@ -94,6 +96,8 @@ static int take_map(const struct drm_tutti_map *map)
 
 static int take_queue_query(struct drm_tutti_queue_query *query)
 {
+	if (driver.query_forgets)
+		*driver.query_forgets = 0;
 	if (driver.query_fails)
 		return driver.query_fails;
 	query->errors = driver.errors;
@@ -520,6 +524,65 @@ static void errors_are_told_once(void **state)
 	tutti_device_close(device);
 }
 
+struct waiter {
+	struct tutti_device *device;
+	tutti_signal_t signal;
+	int result;
+};
+
+static void *wait_forever(void *context)
+{
+	struct waiter *me = context;
+
+	me->result = tutti_signal_wait(me->device, me->signal, TUTTI_EQ, 0, TUTTI_WAIT_FOREVER, NULL);
+	return NULL;
+}
+
+/* Nothing in the window shows that the driver has ended a context: it says so when it is asked about a queue. */
+static void waits_end_with_the_context(void **state)
+{
+	struct waiter waiter = {.device = open_device()};
+	struct timespec until;
+	struct tutti_queue *queue;
+	const uint64_t one = 1;
+	pthread_t thread;
+
+	assert_int_equal(tutti_queue_create(waiter.device, NULL, &queue), 0);
+	driver.status->asleep = 1; /* or the missing heartbeat would end the wait */
+	assert_int_equal(tutti_signal_create(waiter.device, 1, &waiter.signal), 0);
+	assert_int_equal(pthread_create(&thread, NULL, wait_forever, &waiter), 0);
+	usleep(2000);
+	driver.query_fails = -EIO;
+	__atomic_fetch_add(&driver.events, 1, __ATOMIC_RELEASE);
+	assert_int_equal(write(driver.event.fd, &one, sizeof(one)), sizeof(one));
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 20;
+	assert_int_equal(pthread_timedjoin_np(thread, NULL, &until), 0);
+	assert_int_equal(waiter.result, -EIO);
+	tutti_queue_destroy(queue);
+	tutti_device_close(waiter.device);
+}
+
+/* The driver says the same of a queue that another thread is destroying. */
+static void a_queue_that_goes_is_no_lost_context(void **state)
+{
+	struct tutti_device *device = open_device();
+	struct drm_card *card = drm_card_of(device);
+	struct tutti_queue *queue;
+
+	assert_int_equal(tutti_queue_create(device, NULL, &queue), 0);
+	driver.query_forgets = &card->queue[queue->id];
+	driver.query_fails = -EIO;
+	driver.events = 1;
+	assert_int_equal(tutti_queue_poll(queue), 0);
+	assert_false(device_dead(device));
+	card->queue[queue->id] = QUEUE_FIRST;
+	driver.query_forgets = NULL;
+	driver.query_fails = 0;
+	tutti_queue_destroy(queue);
+	tutti_device_close(device);
+}
+
 static void rsb_is_read_to_an_address(void **state)
 {
 	struct tutti_device *device = open_device();
@@ -548,6 +611,8 @@ int main(void)
 		T("SYS-56: interrupts and host threads wake all threads that sleep", all_sleepers_are_woken),
 		T("SYS-56: a sync_file follows a signal", sync_files),
 		T("SYS-42: an error of a queue is told once", errors_are_told_once),
+		T("SYS-42: who waits learns that the driver has ended the context", waits_end_with_the_context),
+		T("SYS-42: a queue that is being destroyed is no lost context", a_queue_that_goes_is_no_lost_context),
 		T("PKT-10: an RSB is read to an address", rsb_is_read_to_an_address),
 	};
 
