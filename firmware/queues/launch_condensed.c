@@ -21,6 +21,7 @@
 void launch_block_free(struct queue *queue)
 {
 	queue->block->busy = 0;
+	queue->rsb->used = command_tail(); /* up to here commands may name its references */
 	if (!--queue->rsb->readers)
 		wait_wake(WAIT_RSB);
 }
@@ -97,7 +98,6 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 /* The last kernel of the packet is launched, so its records and its reference to the task group are not needed now. */
 static void run_end(struct queue *queue)
 {
-	queue->rsb->used = command_tail();
 	queue->run_kernels = 0;
 	queue->run_in_flight = 0;
 	launch_block_free(queue);
