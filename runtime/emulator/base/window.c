@@ -11,7 +11,6 @@
 #define DEFAULT_GPCS 8u
 #define DEFAULT_GPC_SMS 18u
 #define APERTURE (4u << 20)
-#define SHARED_BLOCKS 256u /* the most shared blocks of an SM */
 #define SHARED_BYTES (1u << 24) /* addresses that the DSMEM window has for a rank */
 #define LINE 128u /* swizzled tensors exchange bytes in whole rows of that size */
 #define CPC_SMS 6u /* SMs of a CPC (three TPCs of two) unless the configuration sets them */
@@ -125,16 +124,12 @@ static void fill_limits(struct tutti_discovery *d)
 	d->tmau_requests = 16;
 }
 
-/* Throttled SMs can have blocks of others as well (spec TSK-07), and the windows must have addresses for those, too. */
+/* The windows must have addresses for all blocks that an SM can be given. */
 static bool shared_fits(const struct tutti_discovery *d)
 {
-	uint64_t most = (uint64_t)d->sms * d->shared_blocks;
-
-	if (most > SHARED_BLOCKS)
-		most = SHARED_BLOCKS;
 	_Static_assert((uint64_t)TUTTI_MAX_SMS * SHARED_BYTES <= TUTTI_WAVE_PRIVATE - TUTTI_WAVE_SHARED,
 		       "the window of shared memory has room for all SMs");
-	return most * d->shared_block_bytes <= SHARED_BYTES;
+	return (uint64_t)window_shared_most(d) * d->shared_block_bytes <= SHARED_BYTES;
 }
 
 static int fill_compute(const struct tutti_card_config *config, struct tutti_discovery *d)
@@ -149,7 +144,7 @@ static int fill_compute(const struct tutti_card_config *config, struct tutti_dis
 	d->cta_slots = pick(config->cta_slots, 32);
 	d->private_bytes = 256u << 10;
 	if (d->peus > 8 || d->peu_waves > 64 || d->peus * d->peu_waves > 128 || d->scalar_blocks > 256 || d->vector_blocks > 256 ||
-	    d->shared_blocks > SHARED_BLOCKS || d->barriers > 256 || d->cta_slots > 255 ||
+	    d->shared_blocks > WINDOW_SHARED_BLOCKS || d->barriers > 256 || d->cta_slots > 255 ||
 	    d->shared_block_bytes > (1u << 20) || (d->shared_block_bytes & (d->shared_block_bytes - 1)) ||
 	    d->shared_block_bytes < LINE || !shared_fits(d))
 		return -EINVAL;

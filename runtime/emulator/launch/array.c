@@ -13,7 +13,6 @@
 #include "emulator/launch/state_sync.h"
 #include "emulator/launch/stop.h"
 #include "emulator/launch/task_state.h"
-#include "emulator/launch/throttle.h"
 #include "emulator/hart/energy.h"
 #include "emulator/translated/translated.h"
 #include "emulator/hart/hart.h"
@@ -144,7 +143,7 @@ int sm_array_create(struct tutti_card *card, struct sm_array **out)
 	array->sms = limits->sms;
 	array->slots = limits->task_slots ? limits->task_slots : 1;
 	array->sm_waves = limits->peus * limits->peu_waves;
-	array->shared_stride = ((uint64_t)throttle_most(limits) * limits->shared_block_bytes + 4095) & ~4095ull;
+	array->shared_stride = ((uint64_t)window_shared_most(limits) * limits->shared_block_bytes + 4095) & ~4095ull;
 	error = sm_array_allocate(array) ? cga_create(array) : -ENOMEM;
 	if (error) {
 		sm_array_free(array);

@@ -5,14 +5,10 @@
  */
 #include <errno.h>
 
+#include "emulator/base/window.h"
 #include "emulator/launch/throttle.h"
 
-uint32_t throttle_most(const struct tutti_discovery *limits)
-{
-	uint64_t all = (uint64_t)limits->sms * limits->shared_blocks, most = SM_BLOCK_WORDS * 64;
-
-	return (uint32_t)(all < most ? all : most);
-}
+_Static_assert(WINDOW_SHARED_BLOCKS <= SM_BLOCK_WORDS * 64, "an SM counts its free blocks in as many bits");
 
 static int for_each(struct sm_array *array, const uint32_t *mask, unsigned words,
 		    int (*fn)(struct sm_array *array, struct sm *sm, uint32_t blocks), uint32_t blocks)
@@ -30,7 +26,7 @@ static int for_each(struct sm_array *array, const uint32_t *mask, unsigned words
 
 static int check(struct sm_array *array, struct sm *sm, uint32_t blocks)
 {
-	return sm->cta_slots == array->limits->cta_slots && blocks <= throttle_most(array->limits) ? 0 : -EINVAL;
+	return sm->cta_slots == array->limits->cta_slots && blocks <= window_shared_most(array->limits) ? 0 : -EINVAL;
 }
 
 static int set(struct sm_array *array, struct sm *sm, uint32_t blocks)

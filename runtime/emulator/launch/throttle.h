@@ -5,8 +5,6 @@
 
 #include "emulator/sm/array.h"
 
-/** throttle_most() - the most blocks of shared memory that one SM can be given. */
-uint32_t throttle_most(const struct tutti_discovery *limits);
 /**
  * sm_array_throttle() - execute the command THROTTLE for the SMs of @mask.
  * @blocks: blocks of shared memory that each of them gets; 0 for the usual number

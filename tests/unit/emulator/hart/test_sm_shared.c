@@ -2,6 +2,8 @@
 /* Where the shared memory of CTAs lies: each has its own, on SMs of every size, however much the throttle state gives. */
 #include "sm_cga_rig.h"
 
+#include "emulator/base/window.h"
+
 #define SOME 4u
 
 static void open_card(uint32_t blocks, uint32_t block_bytes)
@@ -104,7 +106,7 @@ static void most(void **unused)
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct tutti_discovery limits = {.sms = rows[i].sms, .shared_blocks = rows[i].blocks};
 
-		assert_int_equal(throttle_most(&limits), rows[i].most);
+		assert_int_equal(window_shared_most(&limits), rows[i].most);
 	}
 }
 
