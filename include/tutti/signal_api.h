@@ -219,17 +219,23 @@ static inline uint32_t tutti_signal_sleepers(const struct tutti_signal *signal)
 	return tutti_load_relaxed(&signal->waiters);
 }
 
-/** tutti_signal_store_silent() - tutti_signal_store() that wakes nobody; waits notice it within a few milliseconds. */
-static inline void tutti_signal_store_silent(tutti_signal_t signal, int64_t value)
+/** tutti_signal_put() - write a value, and nothing else of the signal; whoever sees it may destroy the signal. */
+static inline void tutti_signal_put(struct tutti_signal *signal, int64_t value)
 {
 	uint64_t stored = (uint64_t)value;
 
-	if (__builtin_expect(!signal, 0))
-		return;
-	tutti_store_relaxed(&signal->event, 0); /* packets of a queue that has gone concern the old value */
 	if (signal->flags & TUTTI_SIGNAL_SPLIT)
 		stored += (uint64_t)tutti_load_relaxed(&signal->card_done);
 	tutti_store_release(&signal->value, (int64_t)stored);
+}
+
+/** tutti_signal_store_silent() - tutti_signal_store() that wakes nobody; waits notice it within a few milliseconds. */
+static inline void tutti_signal_store_silent(tutti_signal_t signal, int64_t value)
+{
+	if (__builtin_expect(!signal, 0))
+		return;
+	tutti_store_relaxed(&signal->event, 0); /* packets of a queue that has gone concern the old value */
+	tutti_signal_put(signal, value);
 }
 
 /**

@@ -109,17 +109,16 @@ void watch_end(struct tutti_device *device, struct signal_watch *watch)
 	pthread_mutex_unlock(&device->lock);
 }
 
-/* Whoever sees the value may destroy the signal, so that is the last access. Those who watch it leave with the lock. */
+/*
+ * The value is written last, because whoever sees it may destroy the signal. Waits that watch the signal cannot end before
+ * the lock is released.
+ */
 void lost_by_failure(struct tutti_device *device, struct tutti_signal *signal, int64_t value)
 {
-	uint64_t stored = (uint64_t)value;
-
 	pthread_mutex_lock(&device->lock);
 	tutti_store_relaxed(&device->abandons, true);
 	tutti_store_relaxed(&signal->event, SIGNAL_ABANDONED);
-	if (signal->flags & TUTTI_SIGNAL_SPLIT)
-		stored += (uint64_t)tutti_load_relaxed(&signal->card_done);
-	tutti_store_release(&signal->value, (int64_t)stored);
+	tutti_signal_put(signal, value);
 	for (struct signal_watch *watch = device->watches; watch; watch = watch->next)
 		if (watch->signal == signal)
 			tutti_store_release(&watch->lost, true);
