@@ -323,6 +323,15 @@ void rig_refused(struct rig *rig, const char *kernel, uint32_t items, uint16_t w
 	assert_int_equal(tutti_queue_reset(rig->queue), 0);
 }
 
+void rig_sem_wait(sem_t *sem)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += RIG_SECONDS;
+	assert_int_equal(sem_timedwait(sem, &until), 0);
+}
+
 void rig_counters(struct rig *rig, uint64_t counters[TUTTI_COUNTERS])
 {
 	assert_int_equal(tutti_device_counters(rig->device, counters), 0);

@@ -8,6 +8,7 @@
 #define TUTTI_TEST_RIG_H
 
 #include <errno.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,6 +90,8 @@ static inline bool rig_await(struct tutti_queue *queue, const void *word, int64_
 {
 	return rig_poll_until(queue, word, value, RIG_SECONDS * 1000);
 }
+/** rig_sem_wait() - wait until another thread posts @sem, for as long. */
+void rig_sem_wait(sem_t *sem);
 void rig_counters(struct rig *rig, uint64_t counters[TUTTI_COUNTERS]);
 uint64_t rig_ns(void);
 

@@ -5,8 +5,6 @@
  * holds on to what has gone is told so.
  */
 #include <pthread.h>
-#include <semaphore.h>
-#include <time.h>
 
 #include "rig.h"
 
@@ -30,15 +28,6 @@ struct scene {
 	bool about_queue;
 	int result, answer;
 };
-
-static void await(sem_t *sem)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += RIG_SECONDS;
-	assert_int_equal(sem_timedwait(sem, &until), 0);
-}
 
 /* In the thread that calls handlers and error callbacks. */
 static void strike(struct scene *scene)
@@ -132,9 +121,9 @@ static void play(enum cause cause, bool closes, int (*call)(struct scene *scene)
 			assert_int_equal(tutti_device_error_handler(scene.device, on_death, &scene), 0);
 			device_fail(scene.device, "a test");
 		}
-		await(&scene.inside);
+		rig_sem_wait(&scene.inside);
 		scene.answer = call(&scene);
-		await(&scene.over);
+		rig_sem_wait(&scene.over);
 		assert_int_equal(scene.result, 0);
 		if (call == polls)
 			assert_int_equal(scene.answer, -EIO);

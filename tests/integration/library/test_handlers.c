@@ -4,9 +4,7 @@
  * waits for several signals; eventfds.
  */
 #include <pthread.h>
-#include <semaphore.h>
 #include <sys/eventfd.h>
-#include <time.h>
 
 #include "rig.h"
 
@@ -57,15 +55,6 @@ static struct told seen_new(void)
 	return seen;
 }
 
-static void await(sem_t *sem)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += RIG_SECONDS;
-	assert_int_equal(sem_timedwait(sem, &until), 0);
-}
-
 static void arm(tutti_signal_t signal, enum tutti_condition condition, int64_t value, struct told *seen)
 {
 	assert_int_equal(tutti_signal_handler(rig->device, signal, condition, value, handler, seen), 0);
@@ -88,13 +77,13 @@ static void called_once(void **state)
 	arm(done, TUTTI_EQ, 0, &first);
 	arm(host, TUTTI_LT, -5, &second);
 	rig_launch(rig, rig->queue, "empty", 1, 1, rig_args(rig, NULL, 0, 0), done);
-	await(&first.called);
+	rig_sem_wait(&first.called);
 	assert_int_equal(first.value, 0);
 	assert_int_equal(first.error, 0);
 	assert_false(pthread_equal(first.thread, pthread_self()));
 	tutti_signal_store(host, -5);
 	tutti_signal_subtract(host, 1);
-	await(&second.called);
+	rig_sem_wait(&second.called);
 	assert_int_equal(second.value, -6);
 	assert_true(pthread_equal(first.thread, second.thread));
 	tutti_signal_store(host, -7);
@@ -114,7 +103,7 @@ static void stays_armed(void **state)
 	arm(signal, TUTTI_EQ, 12345, &seen);
 	tutti_signal_store(signal, 1);
 	for (unsigned i = 0; i < 4; i++)
-		await(&seen.called);
+		rig_sem_wait(&seen.called);
 	usleep(5000);
 	assert_int_equal(tutti_load_acquire(&seen.calls), 4);
 	assert_int_equal(tutti_signal_handler_remove(rig->device, signal, NULL, NULL), 0);
@@ -132,9 +121,9 @@ static void fair(void **state)
 	busy.again = UINT32_MAX;
 	arm(signal, TUTTI_EQ, 0, &seen);
 	arm(always, TUTTI_EQ, 0, &busy);
-	await(&busy.called);
+	rig_sem_wait(&busy.called);
 	tutti_signal_store(signal, 0);
-	await(&seen.called);
+	rig_sem_wait(&seen.called);
 	assert_int_equal(tutti_signal_destroy(rig->device, always), 0);
 }
 
@@ -151,18 +140,18 @@ static void stopped_queue(void **state)
 	arm(other, TUTTI_EQ, 0, &good);
 	rig_launch(rig, queue, "trap", 1, 1, rig_args(rig, NULL, 0, 0), bad);
 	rig_launch(rig, queue, "empty", 1, 1, rig_args(rig, NULL, 0, 0), behind);
-	await(&failed.called);
-	await(&lost.called);
+	rig_sem_wait(&failed.called);
+	rig_sem_wait(&lost.called);
 	assert_int_equal(failed.error, -EIO);
 	assert_int_equal(failed.value, 1);
 	assert_int_equal(lost.error, -EIO);
 	rig_launch(rig, rig->queue, "empty", 1, 1, rig_args(rig, NULL, 0, 0), other);
-	await(&good.called);
+	rig_sem_wait(&good.called);
 	assert_int_equal(good.error, 0);
 	/* after a reset the packet behind runs, and a new handler is told so */
 	assert_int_equal(tutti_queue_reset(queue), 0);
 	arm(behind, TUTTI_EQ, 0, &good);
-	await(&good.called);
+	rig_sem_wait(&good.called);
 	assert_int_equal(good.error, 0);
 	assert_int_equal(failed.calls, 1);
 	assert_int_equal(tutti_queue_destroy(queue), 0);
@@ -185,7 +174,7 @@ static void handler_destroys(void **state)
 	arm(signal, TUTTI_EQ, 0, &seen);
 	rig_launch(rig, seen.queue, "empty", 1, 1, rig_args(rig, NULL, 0, 0), signal);
 	sem_post(&submitted);
-	await(&seen.called);
+	rig_sem_wait(&seen.called);
 	assert_int_equal(seen.result, 0);
 	assert_int_equal(tutti_signal_destroy(rig->device, signal), -EINVAL);
 	assert_int_equal(tutti_signal_destroy(rig->device, other), 0);
@@ -223,7 +212,7 @@ static void handler_closes(void **state)
 		assert_int_equal(tutti_signal_handler(seen.close, signal, TUTTI_EQ, 0, handler, &seen), 0);
 		assert_int_equal(tutti_signal_handler(seen.close, signal, TUTTI_EQ, 9, handler, &seen), 0);
 		tutti_signal_store(signal, 0);
-		await(&seen.called);
+		rig_sem_wait(&seen.called);
 		assert_int_equal(seen.result, 0);
 		assert_int_equal(tutti_device_close(seen.close), -EINVAL);
 	}
@@ -242,7 +231,7 @@ static void closed_elsewhere(void **state)
 		assert_int_equal(tutti_signal_create(device, 0, &signal), 0);
 		assert_int_equal(tutti_signal_handler(device, signal, TUTTI_EQ, 0, handler, &seen), 0);
 		if (i % 2)
-			await(&seen.called);
+			rig_sem_wait(&seen.called);
 		assert_int_equal(tutti_device_close(device), 0);
 		calls = tutti_load_acquire(&seen.calls);
 		usleep(2000);
@@ -273,7 +262,7 @@ static void stop_and_see(struct tutti_device *device, struct told *seen)
 	assert_int_equal(tutti_queue_create(device, &options, &queue), 0);
 	assert_int_equal(tutti_queue_submit(queue, &bad), 0);
 	sem_post(&submitted);
-	await(&seen->called);
+	rig_sem_wait(&seen->called);
 	assert_int_equal(seen->error, TUTTI_ERROR_AGENT);
 	assert_false(pthread_equal(seen->thread, pthread_self()));
 	assert_int_equal(seen->result, 0);
@@ -315,19 +304,19 @@ static void death(void **state)
 		assert_int_equal(tutti_device_error_handler(device, on_death, &dead), 0);
 		assert_int_equal(tutti_signal_handler(device, signal, TUTTI_EQ, 0, handler, &seen), 0);
 		device_fail(device, "a test");
-		await(&dead.called);
+		rig_sem_wait(&dead.called);
 		assert_int_equal(dead.error, -EIO);
 		if (closes) {
 			assert_int_equal(dead.result, 0);
 			continue;
 		}
-		await(&seen.called);
+		rig_sem_wait(&seen.called);
 		assert_int_equal(seen.error, -EIO);
 		assert_int_equal(tutti_signal_handler(device, signal, TUTTI_EQ, 0, handler, &seen), 0);
-		await(&seen.called);
+		rig_sem_wait(&seen.called);
 		assert_int_equal(tutti_load_acquire(&dead.calls), 1);
 		assert_int_equal(tutti_device_error_handler(device, on_death, &dead), 0);
-		await(&dead.called);
+		rig_sem_wait(&dead.called);
 		assert_int_equal(tutti_device_close(device), 0);
 	}
 }
@@ -349,9 +338,9 @@ static void two_devices(void **state)
 	tutti_signal_store(signal, 0);
 	usleep(2000);
 	tutti_signal_store(mine, 0);
-	await(&second.called);
+	rig_sem_wait(&second.called);
 	sem_post(&gate);
-	await(&first.called);
+	rig_sem_wait(&first.called);
 	assert_false(pthread_equal(first.thread, second.thread));
 	assert_int_equal(tutti_device_close(device), 0);
 }

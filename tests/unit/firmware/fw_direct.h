@@ -146,7 +146,8 @@ static void take_one(const uint32_t *w, unsigned words)
 	}
 }
 
-static void take(void)
+/* Let @carry_out carry out each command in the ring, and those that come meanwhile. */
+static void take_by(void (*carry_out)(const uint32_t *w, unsigned words))
 {
 	uint32_t copy[COMMAND_RECORD];
 	const uint32_t *w;
@@ -155,9 +156,14 @@ static void take(void)
 	command_publish();
 	while ((w = hal_host_command(&words))) {
 		memcpy(copy, w, words * 4);
-		take_one(copy, words);
+		carry_out(copy, words);
 		command_publish();
 	}
+}
+
+static void take(void)
+{
+	take_by(take_one);
 }
 
 static void start(unsigned sms, unsigned slots)

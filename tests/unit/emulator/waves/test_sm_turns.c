@@ -73,6 +73,14 @@ static void end_phase(void)
 			__atomic_store_n((uint64_t *)shared.base, 1ull << TUTTI_MBARRIER_PHASE_SHIFT, __ATOMIC_SEQ_CST);
 }
 
+/* The waves in SLOT_MEET still meet, and end when they are told to. */
+static void end_meeting(void)
+{
+	assert_int_equal(card->done[SLOT_MEET], 0);
+	data[1] = 1;
+	rig_until(card, SLOT_MEET, 1);
+}
+
 /* Waves that yield, wait for memory, or have not started all get on while two others meet at a barrier all the time. */
 static void barriers_without_end(void **state)
 {
@@ -85,9 +93,7 @@ static void barriers_without_end(void **state)
 	rig_until(card, SLOT_SET, 1);
 	rig_until(card, SLOT_YIELD, 1);
 	rig_until(card, SLOT_WAIT, 1);
-	assert_int_equal(card->done[SLOT_MEET], 0);
-	data[1] = 1;
-	rig_until(card, SLOT_MEET, 1);
+	end_meeting();
 }
 
 /* All waves of a CTA that comes later start, and end. */
@@ -96,12 +102,10 @@ static void barriers_keep_no_wave_from_starting(void **state)
 	launch(SLOT_MEET, MEET, 2);
 	launch(SLOT_SET, K_PRIVATE, 16);
 	rig_until(card, SLOT_SET, 1);
-	assert_int_equal(card->done[SLOT_MEET], 0);
-	data[1] = 1;
-	rig_until(card, SLOT_MEET, 1);
+	end_meeting();
 }
 
-/* CTAs to which the driving thread does not come within its run are for the worker, though none takes a whole time slice. */
+/* CTAs that the driving thread cannot start in its time go to the worker, though none of them takes a whole time slice. */
 static void short_ctas_are_shared(void **state)
 {
 	struct tutti_task_state work = rig_state(1, WORK, CTAS, 1);

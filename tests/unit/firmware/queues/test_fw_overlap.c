@@ -270,28 +270,29 @@ static uint32_t held_fetch;      /* the first word of the fetch of metadata that
 static uint32_t kernargs[RING];  /* of what starts, in this order */
 static unsigned kernarg_count;
 
-/* What take() does, but the fetch of metadata that is number @hold (from 1 on) is not answered. */
-static void take_holding(unsigned hold)
-{
-	uint32_t copy[COMMAND_RECORD];
-	const uint32_t *w, *state;
-	unsigned words;
+static unsigned hold;            /* which fetch of metadata is not answered, from 1 on; 0: all are */
 
-	command_publish();
-	while ((w = hal_host_command(&words))) {
-		memcpy(copy, w, words * 4);
-		if ((w[0] & 0xff) == TUTTI_CMD_TASK || (w[0] & 0xff) == TUTTI_CMD_STATE) {
-			state = (w[0] & 0xff) == TUTTI_CMD_STATE ? copy + 1 : hal_pointer(w[1]);
-			kernargs[kernarg_count++] = state[STATE_AT(kernarg)];
-		}
-		if ((w[0] & 0xff) == TUTTI_CMD_FETCH && (w[0] >> 16 & TAG_KIND) == TAG_TMD && ++metadata_fetches == hold) {
-			memcpy(hal_pointer(w[5]), user(w[2] | (uint64_t)w[3] << 32), w[4]);
-			held_fetch = TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u);
-		} else {
-			take_one(copy, words);
-		}
-		command_publish();
+static void take_one_holding(const uint32_t *w, unsigned words)
+{
+	unsigned type = w[0] & 0xff;
+	const uint32_t *state;
+
+	if (type == TUTTI_CMD_TASK || type == TUTTI_CMD_STATE) {
+		state = type == TUTTI_CMD_STATE ? w + 1 : hal_pointer(w[1]);
+		kernargs[kernarg_count++] = state[STATE_AT(kernarg)];
 	}
+	if (type == TUTTI_CMD_FETCH && (w[0] >> 16 & TAG_KIND) == TAG_TMD && ++metadata_fetches == hold) {
+		memcpy(hal_pointer(w[5]), user(w[2] | (uint64_t)w[3] << 32), w[4]);
+		held_fetch = TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u);
+	} else {
+		take_one(w, words);
+	}
+}
+
+static void take_holding(unsigned fetch)
+{
+	hold = fetch;
+	take_by(take_one_holding);
 }
 
 static void answer_held(void)
