@@ -11,10 +11,10 @@ static const uint8_t place[] = { COUNTER_MEMBERS(COUNTER_NUMBER) };
 #define COUNT_OF(member) (offsetof(struct counters, member) / 4)
 
 static uint32_t flushed[COUNTED];
-/* The two that count what differs from one for each kernel: their sums, and where the counters stood then. */
+/* Two counters are published as the number of kernels plus a difference, which may be negative. */
 static struct signed_sum {
-	uint64_t sum;
-	uint32_t flushed;
+	uint64_t sum;     /* of all differences so far */
+	uint32_t flushed; /* what the counter was when they were added */
 } state_syncs, placements;
 static uint64_t *region;
 

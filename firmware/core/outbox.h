@@ -2,9 +2,9 @@
 /**
  * DOC: Messages to the host: the sending half of the kernel channel (spec SYS-08)
  *
- * Messages that do not fit into the card ring are kept in card memory and sent when the host has made room. A reply that must follow
- * earlier commands is deferred: a fence and a fetch are written behind them, and when the event of the fetch arrives
- * all of them are done.
+ * Messages that do not fit into the card ring are kept in card memory and sent when the host has made room. A reply that
+ * must follow earlier commands is deferred: a fence and a fetch are written behind them, and when the event of the fetch
+ * arrives all of them are done.
  */
 #ifndef OUTBOX_H
 #define OUTBOX_H
@@ -12,7 +12,7 @@
 #include "core/base.h"
 
 void outbox_init(void);
-/** outbox_send() - send @message to the host and interrupt it, or keep it back for now. */
+/** outbox_send() - send @message to the host and interrupt it, or keep it until the host has made room. */
 void outbox_send(const struct tutti_message *message);
 /** outbox_full() - whether messages are kept back. No request is served then, so that there are never too many of them. */
 bool outbox_full(void);

@@ -31,7 +31,7 @@ int shape_line_wait(struct queue *queue, uint32_t registers, uint32_t shared, ui
  * others may go on.
  */
 void shape_line_leave(const struct queue *queue);
-/** shape_line_parts() - the same where others may be waiting, of a queue that finds no kernel in its ring, if it is in line. */
+/** shape_line_parts() - let @queue, which finds no kernel in its ring, leave the line if it stands there and others wait. */
 static inline void shape_line_parts(const struct queue *queue)
 {
 	if (unlikely(queue_table.waiters[WAIT_SHAPE]))

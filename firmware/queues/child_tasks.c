@@ -107,8 +107,9 @@ static void refuse(struct tmd *tmd, int error)
 /* ---- room ---- */
 
 /*
- * CTAs end, and then there is room for one of @shape even if those stay that may wait for a child: one of its shape ends, or
- * it fits beside those that stay, on the SM that has the fewest: a CTA of which n fit on an SM needs at most an nth of it.
+ * Will there be room for a CTA of @shape when those CTAs have ended that do not wait for a child? There is if one of them has
+ * that shape. Otherwise the CTA has to fit beside the ones that stay, on the SM that has the fewest of them; a CTA of which n
+ * fit on an SM needs at most an nth of it.
  */
 static COLD bool room_ends(const struct shape *shape, const struct tmd *tmd)
 {

@@ -21,7 +21,7 @@
 void launch_block_free(struct queue *queue)
 {
 	queue->block->busy = 0;
-	queue->rsb->used = command_tail(); /* up to here commands may name its references */
+	queue->rsb->used = command_tail(); /* commands before that may name its references */
 	if (!--queue->rsb->readers)
 		wait_wake(WAIT_RSB);
 }

@@ -136,8 +136,8 @@ static int metadata_decoded(struct queue *queue, const union tutti_packet *packe
 }
 
 /*
- * Has one of the kernels in flight been launched by a TASK command that names the kept state? It may not have been taken yet:
- * metadata that were fetched for another packet in the same slot of the ring are there at once.
+ * May a TASK command name the kept state that has not been taken yet? It may while a kernel without metadata is in flight:
+ * metadata that were fetched for an earlier packet in the same slot of the ring are there without a wait.
  */
 static bool kept_in_use(const struct queue *queue)
 {

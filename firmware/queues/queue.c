@@ -501,7 +501,7 @@ COLD void queue_suspend(void)
 {
 	queue_table.suspended = true;
 	command_ring.limit = NULL;
-	throttle_update(); /* a queue task for which the card is being emptied will not issue: others have to end */
+	throttle_update(); /* work items start no CTA now, so the card must not be emptied, or kept, for a queue task */
 	rounds_run();
 }
 

@@ -173,8 +173,9 @@ static inline bool tmd_quick(const struct queue *queue, uint64_t address)
 }
 /** tmd_begin() - start fetching them. No end of the command ring is near. */
 void tmd_begin(struct queue *queue, uint64_t address);
-/** tmd_bad() - note for the error report why @tmd is bad. tmd_refuse() - and let go of it. Return: TUTTI_ERROR_TMD */
+/** tmd_bad() - note for the error report what is wrong with @tmd. Return: TUTTI_ERROR_TMD */
 int tmd_bad(const struct tmd *tmd);
+/** tmd_refuse() - do the same, and let @queue go of @tmd, which it fetched for its packet. Return: TUTTI_ERROR_TMD */
 int tmd_refuse(struct queue *queue, const struct tmd *tmd);
 /** tmd_take() - @tmd, which is not that of a queue task, belongs to a task of @groups CTAs from now on. */
 static inline void tmd_take(struct queue *queue, struct tmd *tmd, uint32_t groups)

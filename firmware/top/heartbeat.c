@@ -49,8 +49,8 @@ static uint32_t since_last_us(uint64_t time, uint32_t period)
 }
 
 /*
- * SMs have to do something for this task: end CTAs, acknowledge its state, or kill it. The waves of a CTA that is issued
- * wave by wave are watched as a task of their own, whose end by force is that of both.
+ * SMs have to do something for this task: end CTAs, acknowledge its state, or kill it. When a CTA is issued wave by wave, its
+ * waves are a task of their own, which is watched instead; if that is killed, so is the task of the CTA.
  */
 static bool waits_for_sms(const struct task *task)
 {

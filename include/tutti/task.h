@@ -42,7 +42,7 @@ enum tutti_task_independence { TUTTI_WAVES_AS_KERNEL, TUTTI_WAVES_INDEPENDENT, T
  * @priority: 1 (highest) to 10 (lowest); 0 = that of the AQL queue. Above 5 it needs what a queue needs for that: with
  *	the kernel driver CAP_SYS_NICE when the queue is created, otherwise the queue stops with TUTTI_ERROR_TMD
  * @head: among waiting tasks of the same priority it goes first instead of last
- * @sequence: one workgroup at a time, in the order of the grid; not with CGAs
+ * @sequence: one workgroup at a time, in the order of the grid; it cannot have CGAs then
  * @quota: when other tasks of its priority have work too, so many workgroups of this one are started in
  *	its turn; 0 = no turns
  * @affinity: bit mask of the SMs it may use, 32 in a word; NULL = all

@@ -38,7 +38,7 @@
 /* struct tutti_tmd.flags */
 #define TUTTI_TMD_HEAD 0x0001u        /* goes first among waiting tasks of its priority, not last */
 #define TUTTI_TMD_THROTTLE 0x0002u    /* runs alone, on throttle_sms SMs that share all shared memory (spec TSK-07) */
-#define TUTTI_TMD_SEQUENCE 0x0004u    /* one CTA at a time, in the order of the grid (spec TSK-08); not with CGAs */
+#define TUTTI_TMD_SEQUENCE 0x0004u    /* one CTA at a time, in the order of the grid (spec TSK-08); no CGAs then */
 #define TUTTI_TMD_QUOTA 0x0008u       /* quota is valid */
 #define TUTTI_TMD_AFFINITY 0x0010u    /* affinity address is valid */
 #define TUTTI_TMD_INDEPENDENT 0x0020u /* overrides TUTTI_KERNEL_INDEPENDENT ... */

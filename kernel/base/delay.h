@@ -11,10 +11,10 @@
 #define TUTTI_DELAY_LIST(X) \
 	X(event)          /* a message of the firmware has been taken off its ring, but not looked at */ \
 	X(object_destroy) /* an object is about to be destroyed; its lock is held */ \
-	X(off_card)       /* the card has let go of an object, which is not found any more; its memory stays for now */ \
+	X(off_card)       /* the card has let go of an object, which cannot be found any more; it is about to be freed */ \
 	X(queue_destroy)  /* the firmware is about to be asked to destroy a queue; the queue's lock is held */ \
 	X(queue_arm)      /* a waiter is about to look whether it has to ask for an interrupt */ \
-	X(fences)         /* it is about to be looked at how far queues are that have fences */ \
+	X(fences)         /* the progress of queues that have fences is about to be read */ \
 	X(progress)       /* a waiter has looked at progress, but not whether the queue is still on the card */ \
 	X(unplug_unpin)   /* the device is being removed: a buffer's DMA addresses are gone, its pages pinned yet */ \
 	X(allocate)       /* the pages of a buffer in system memory are about to be allocated */ \

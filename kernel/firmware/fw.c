@@ -178,8 +178,9 @@ void tutti_fw_fini(struct tutti_device *tdev)
 }
 
 /*
- * By chance, and not one more than before: a card without power forgets how far it had counted. When a hibernated system
- * comes back, its driver would take a firmware for its own that the kernel which loads that system has booted.
+ * The number is random. If each boot only added one, a card that had lost its power would begin with the same number again,
+ * and the driver of a system that comes back from hibernation would mistake the firmware for its own that the kernel which
+ * loads the system has booted.
  */
 static u32 tutti_fw_new_sequence(struct tutti_device *tdev)
 {

@@ -90,7 +90,7 @@ void tutti_object_put(struct tutti_object *object)
 
 /* ---- on the card ---- */
 
-/* With objects_lock: who finds no child of a parent can rely on it that the parent has no users. */
+/* Under objects_lock, so that an object whose children cannot be found any more has no users either. */
 static void tutti_object_count_user(struct tutti_object *object, int add)
 {
 	int i;

@@ -417,8 +417,8 @@ static int tutti_queue_arm_locked(struct tutti_queue *queue, u64 packet)
  * @queue: a reference is held; between drm_dev_enter() and drm_dev_exit()
  * @packet: packets
  *
- * Return: 0; an error means that nobody will interrupt. -EBUSY: somebody has the queue locked, who may wait for the
- * firmware. A caller may have a deadline, or be interrupted by a signal, and does not wait for that.
+ * Return: 0; an error means that nobody will interrupt. -EBUSY: another thread has the queue locked. It may
+ * be waiting for the firmware, so a caller that has a deadline, or that a signal interrupts, must not wait for it.
  */
 int tutti_queue_try_arm(struct tutti_queue *queue, u64 packet)
 {

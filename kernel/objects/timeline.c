@@ -127,7 +127,7 @@ static void tutti_timeline_finish(struct tutti_fence *fence, int error)
 	dma_fence_put(&fence->base);
 }
 
-/* Progress is read only while there are fences: a file may be closed so late that its queue's word is not its own. */
+/* Progress is read only while there are fences: when a file is closed late, its queue's progress word may be gone. */
 static void tutti_timeline_advance(struct tutti_timeline *timeline)
 {
 	struct tutti_fence *fence, *next;
@@ -181,9 +181,9 @@ static void tutti_timeline_work(struct work_struct *work)
 }
 
 /**
- * tutti_timeline_cancel() - the queue will get no further; fences of what it has done are signalled as ever.
- * @timeline: of a queue that is on the card, or one without fences
- * @error: of the others
+ * tutti_timeline_cancel() - end all fences of a queue that will get no further.
+ * @timeline: timeline; unless it has no fences, its queue is on the card
+ * @error: error of the fences whose packets have not retired; the others succeed
  */
 void tutti_timeline_cancel(struct tutti_timeline *timeline, int error)
 {

@@ -90,7 +90,7 @@ static void tutti_fence_free(struct tutti_new_fence *new)
 		dma_fence_put(&new->fence->base);
 }
 
-/* A queue that has stopped has cancelled its fences, and does not do so again for one that comes later. */
+/* The fences of a queue were cancelled when it stopped, but one that is added afterwards has to be cancelled here. */
 static void tutti_fence_cancel_if_stopped(struct tutti_queue *queue)
 {
 	struct tutti_device *tdev = queue->base.tdev;

@@ -17,7 +17,7 @@
 /* An interrupt may be lost: how long a waiter sleeps at most. */
 #define SLICE_NS (100 * NSEC_PER_MSEC)
 
-/* While somebody has the queue locked, who may wait for the firmware, no interrupt can be asked for: tried so often. */
+/* How often a waiter tries again to ask for an interrupt, while another thread has the queue locked. */
 #define BUSY_SLICE_NS NSEC_PER_MSEC
 
 /* How often a split signal is read again because the card is changing it. */

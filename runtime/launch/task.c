@@ -185,7 +185,7 @@ int tutti_task_dispatch(struct tutti_queue *public, const struct tutti_launch *l
 	return error;
 }
 
-/* Begins a call on the task's queue, which another thread may be destroying; its number is somebody else's then. */
+/* Begins a call on the task's queue. Otherwise another thread could destroy it, and its number be given to a new queue. */
 static struct queue *begin_queue(struct tutti_task *task, struct call *call)
 {
 	struct queue *queue;

@@ -43,7 +43,9 @@ struct events {
 int events_start(struct tutti_device *device);
 /**
  * events_flush() - return when what is due now has been called, unless this thread is calling it.
- * @object: what the call is about; a callback may be destroying it, which waits for this call. Return: -EIO then, or 0
+ * @object: what the caller makes its call on
+ *
+ * Return: 0; -EIO: a callback is destroying @object, and waits for that call to end.
  */
 int events_flush(struct tutti_device *device, const struct handle *object);
 /** events_pause() - wait until something has changed, or for a moment. The caller holds events->lock. */

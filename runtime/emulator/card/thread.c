@@ -58,7 +58,7 @@ static void sleep_deep(struct tutti_card *card, uint32_t seq)
 static bool busy(struct tutti_card *card)
 {
 	if (inject_is(card, TUTTI_INJECT_REMOVED))
-		return false; /* all stands still as it was */
+		return false; /* nothing of it goes on */
 	return (card->alive && sm_array_busy(card->sms)) || card->stuck_ns;
 }
 

@@ -15,7 +15,7 @@ bool engines_commands(struct tutti_card *card);
  * may call.
  */
 bool engines_visible(struct tutti_card *card);
-/** engines_timer() - the time at which the timer fires, ~0 if it is off or the link is down. */
+/** engines_timer() - the time at which the timer fires, ~0 if it is off, the link is down or the card was removed. */
 uint64_t engines_timer(struct tutti_card *card);
 
 #endif

@@ -33,7 +33,7 @@ struct cta {
 	uint16_t first_wave; /* not 0 in split tasks only */
 	uint8_t slot;
 	bool used, frozen;
-	bool met;              /* it has no CGA, so is one of its own, and a wave has used its barrier, see sm_array.alone */
+	bool met;              /* it has no CGA, and a wave has used the barrier that it has all the same, in sm_array.alone */
 	bool special;          /* it uses the three members below, belongs to a CGA, or both */
 	uint32_t lmem, work_items;
 	uint64_t work_first;

@@ -366,7 +366,7 @@ bool sm_array_run(struct sm_array *array)
 	engine->began = 0;
 	ran = engine_run(engine);
 	if (array->pending.head && (int32_t)(tutti_load_relaxed(&array->tick) - engine->stop_tick) >= 0)
-		engine->slice_over = true; /* CTAs to which it has not come in that time are for others, too */
+		engine->slice_over = true; /* CTAs that it could not start in that time are offered to other engines */
 	engine_count(engine);
 	return ran;
 }

@@ -111,8 +111,8 @@ static void ask_events(struct drm_card *card)
 }
 
 /*
- * The driver has lost a queue and its context with it, which nothing in the window shows. Of a queue that another
- * thread is just destroying it says the same.
+ * The driver has ended the context, and the queue with it, which the status page does not show. The driver gives the same
+ * answer about a queue that another thread is destroying.
  */
 static void queue_lost(struct tutti_device *device, unsigned id, uint32_t handle)
 {

@@ -330,7 +330,7 @@ static void card_and_process_see_the_same_memory(void **state)
 	assert_ptr_equal(c, a);
 	check_range(maps, c, 7 * mib / 2);
 	assert_int_equal(tutti_memory_free(device, c), 0);
-	/* If the second part cannot be mapped, the first one does not stay. */
+	/* If the second part cannot be mapped, the first one is unmapped again. */
 	driver.maps_max = driver.maps + 1;
 	assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_CARD, 5 * mib, (void **)&c), -ENOSPC);
 	assert_int_equal(driver.unmapped.address, (uintptr_t)a);
@@ -563,7 +563,7 @@ static void waits_end_with_the_context(void **state)
 	tutti_device_close(waiter.device);
 }
 
-/* The driver says the same of a queue that another thread is destroying. */
+/* The driver gives the same answer about a queue that another thread is destroying. */
 static void a_queue_that_goes_is_no_lost_context(void **state)
 {
 	struct tutti_device *device = open_device();

@@ -59,7 +59,7 @@ static bool decode_function(const struct program *program, struct function *func
 		left = program->first + program->bytes - pc;
 		memcpy(&raw, program->code + (pc - program->first), left < 4 ? left : 4);
 		cpu_decode(raw, program->xlen, &step->insn);
-		if (step->insn.bytes > left) /* the rest of it may be in the next page: what is illegal is left to the interpreter */
+		if (step->insn.bytes > left) /* the interpreter finds the rest of it, which may be in the next page */
 			step->insn = (struct cpu_insn){.op = CPU_ILLEGAL, .bytes = step->insn.bytes};
 		step->pc = pc;
 		pc += step->insn.bytes;

@@ -320,7 +320,7 @@ static void split_child(void **unused)
 			if (step == before) {
 				throttled(0, 0, 1, 1, false);
 			} else {
-				hal_host.time += 300 * 1000; /* ticks: more than the rounds after which it is split (RES-07) */
+				hal_host.time += 300 * 1000; /* in ticks: longer than it takes until the CTA is split (RES-07) */
 				rig_event(TUTTI_EVENT_TIMER, 0, 0);
 			}
 			take();
