@@ -79,12 +79,13 @@ int cache_spare(char path[static 64])
 	int folder;
 
 	snprintf(path, 64, "/tmp/tutti-XXXXXX");
-	if (!mkdtemp(path))
-		return -1;
-	folder = open(path, FOLDER_OPEN);
-	if (folder >= 0 && own_folder(folder))
-		return folder;
-	cache_spare_remove(folder, path);
+	if (mkdtemp(path)) {
+		folder = open(path, FOLDER_OPEN);
+		if (folder >= 0 && own_folder(folder))
+			return folder;
+		cache_spare_remove(folder, path);
+	}
+	path[0] = 0;
 	return -1;
 }
 

@@ -57,7 +57,7 @@ bool source_write(int folder, const uint8_t *code, uint64_t bytes);
 int cache_open(void);
 /** cache_usage() - path of that folder, empty if it cannot be trusted, and how many translations of what size it holds. */
 void cache_usage(char path[static CACHE_PATH], uint32_t *files, uint64_t *bytes);
-/** cache_spare() - a folder for this process alone, for where there is no cache. @path: its name, to remove it. */
+/** cache_spare() - a folder for this process alone, for where there is no cache. @path: its name, empty if there is none. */
 int cache_spare(char path[static 64]);
 void cache_spare_remove(int folder, const char *path);
 /** cache_trusted() - open file @name of @folder, if nobody else can have written it. Return: descriptor or -1. */

@@ -17,13 +17,17 @@
 static bool full;    /* no more folders can be made for a while */
 static bool another; /* whose files are there is another user's */
 static bool secure;  /* the program has more rights than its user */
+static char newest[64]; /* the folder that mkdtemp() was called for last */
 
 char *__real_mkdtemp(char *path);
 char *__wrap_mkdtemp(char *path);
 
 char *__wrap_mkdtemp(char *path)
 {
-	return full ? NULL : __real_mkdtemp(path);
+	char *result = full ? NULL : __real_mkdtemp(path);
+
+	snprintf(newest, sizeof(newest), "%s", path);
+	return result;
 }
 
 uid_t __real_geteuid(void);
@@ -149,8 +153,9 @@ static void others(void **state)
 	another = true;
 	assert_int_equal(cache_trusted(folder, "a.so"), -1);
 	assert_int_equal(cache_spare(path), -1);
+	assert_string_equal(path, "");
 	another = false;
-	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(access(newest, F_OK), -1);
 	close(folder);
 	assert_int_equal(open_files(), files);
 }
@@ -298,7 +303,7 @@ static void folders_go(void **state)
 	work = cache_work(folder, name);
 	setrlimit(RLIMIT_NOFILE, &kept);
 	assert_int_equal(spare, -1);
-	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(access(newest, F_OK), -1);
 	assert_int_equal(work, -1);
 	assert_false(is_there(folder, name));
 	close(folder);
@@ -427,6 +432,32 @@ static void nowhere(void **state)
 	}
 }
 
+/* A program that finds no folder at first may find the cache later, and leaves in it what others have translated. */
+static void later(void **state)
+{
+	static const uint32_t code[] = {0x00150513, 0x00000073}, more[] = {0x00250513, 0x00000073};
+	int folder;
+
+	setenv("XDG_CACHE_HOME", home, 1);
+	setenv("TUTTI_TRANSLATE", "wait", 1);
+	setenv("TUTTI_HOST_CC", "/bin/false", 1);
+	folder = cache_open();
+	old(folder, "a.so", 0600, 0, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		struct translator *translator = translator_create(NULL, NULL);
+
+		another = true;
+		full = i;
+		assert_null(translator_find(translator, (const uint8_t *)code, sizeof(code)));
+		another = full = false;
+		assert_null(translator_find(translator, (const uint8_t *)more, sizeof(more)));
+		translator_destroy(translator);
+		assert_true(is_there(folder, "a.so"));
+	}
+	unsetenv("TUTTI_HOST_CC");
+	close(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -442,6 +473,7 @@ int main(void)
 	    {"SYS-51: folders without a standard input", without_stdin, setup, teardown, NULL},
 	    {"SYS-51: folders are emptied without a standard input", emptied_without_stdin, setup, teardown, NULL},
 	    {"SYS-51: when there is no folder at all", nowhere, setup, teardown, NULL},
+	    {"SYS-51: when there is no folder at first", later, setup, teardown, NULL},
 	};
 
 	return cmocka_run_group_tests_name("translations: their folder", tests, NULL, NULL);
