@@ -150,9 +150,11 @@ static OWN_STACK int become_compiler(void *data)
 static OWN_STACK int attend(void *data)
 {
 	const struct job *job = data;
+	const struct sigaction usual = {.sa_handler = SIG_DFL}; /* our program may ignore its children */
 	pid_t pid;
 	int status = -1;
 
+	sigaction(SIGCHLD, &usual, NULL);
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	pid = clone(become_compiler, job->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, data);

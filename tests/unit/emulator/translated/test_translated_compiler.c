@@ -138,6 +138,28 @@ static void of_a_daemon(void **state)
 	}
 }
 
+/* A program that takes no notice of how its children end has code translated all the same, and still takes no notice. */
+static void children_ignored(void **state)
+{
+	static const struct sigaction ways[] = {{.sa_handler = SIG_IGN}, {.sa_flags = SA_NOCLDWAIT}};
+	int folder = open(home, O_RDONLY | O_DIRECTORY);
+	struct compiler compiler;
+
+	compiler_of(&compiler, "true");
+	for (unsigned i = 0; i < 2; i++) {
+		struct sigaction before, after;
+		bool good;
+
+		sigaction(SIGCHLD, &ways[i], &before);
+		good = compiler_run(&compiler, folder, 8, false);
+		sigaction(SIGCHLD, &before, &after);
+		assert_true(good);
+		assert_ptr_equal(after.sa_handler, ways[i].sa_handler);
+		assert_int_equal(after.sa_flags & SA_NOCLDWAIT, ways[i].sa_flags);
+	}
+	close(folder);
+}
+
 /* In the background a compiler gives way to the program, and only then. */
 static void gives_way(void **state)
 {
@@ -379,6 +401,7 @@ int main(void)
 	    {"SYS-51: what surrounds a compiler", surroundings, setup, teardown, NULL},
 	    {"SYS-51: no signal handlers run while a compiler starts", no_handlers, setup, teardown, NULL},
 	    {"SYS-51: a compiler of a program without standard files", of_a_daemon, setup, teardown, NULL},
+	    {"SYS-51: a compiler of a program that ignores its children", children_ignored, setup, teardown, NULL},
 	    {"SYS-51: a compiler in the background gives way", gives_way, setup, teardown, NULL},
 	    {"SYS-51: compilers give way only in the background", gives_way_to_programs, setup, teardown, NULL},
 	    {"SYS-51: no compiler without a null device", no_null_device, setup, teardown, NULL},
