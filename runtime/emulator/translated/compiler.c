@@ -144,8 +144,9 @@ static OWN_STACK int become_compiler(void *data)
 }
 
 /*
- * This process shares our memory and waits for the compiler. Our program's own wait() calls do not see it, since it sends no
- * signal when it ends; the compiler itself they would see, since a process that calls execve() always sends one.
+ * This process shares our memory and our files, so that what our program closes is closed, and waits for the compiler. Our
+ * program's own wait() calls do not see it, since it sends no signal when it ends; the compiler itself they would see, since
+ * a process that calls execve() always sends one.
  */
 static OWN_STACK int attend(void *data)
 {
@@ -192,7 +193,7 @@ static bool run(struct compiler *compiler, struct job *job)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &kept);
 	job->stack = stack_end(stack, 1);
-	pid = clone(attend, stack_end(stack, 0), CLONE_VM, job);
+	pid = clone(attend, stack_end(stack, 0), CLONE_VM | CLONE_FILES, job);
 	if (pid > 0) {
 		setpgid(pid, pid);
 		__atomic_store_n(&compiler->running, pid, __ATOMIC_SEQ_CST);

@@ -2,6 +2,7 @@
 /* link: -Wl,--wrap=clone */
 /* Which compiler has code translated, what surrounds it while it runs, and the thread that waits for it. */
 #include <dirent.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -158,6 +159,48 @@ static void children_ignored(void **state)
 		assert_int_equal(after.sa_flags & SA_NOCLDWAIT, ways[i].sa_flags);
 	}
 	close(folder);
+}
+
+struct run {
+	struct compiler compiler;
+	int folder;
+	bool good;
+};
+
+static void *runs(void *data)
+{
+	struct run *run = data;
+
+	run->good = compiler_run(&run->compiler, run->folder, 8, false);
+	return NULL;
+}
+
+/* What the program closes while a compiler runs is closed: who reads the other end of a pipe sees the end of it. */
+static void files_closed(void **state)
+{
+	struct run run = {.folder = open(home, O_RDONLY | O_DIRECTORY)};
+	int pipe_ends[2], go;
+	pthread_t thread;
+	ssize_t bytes;
+	char byte;
+
+	compiler_of(&run.compiler, "read line <go");
+	assert_int_equal(mkfifo(below("go"), 0600), 0);
+	assert_int_equal(pipe(pipe_ends), 0);
+	fcntl(pipe_ends[0], F_SETFL, O_NONBLOCK);
+	alarm(30);
+	pthread_create(&thread, NULL, runs, &run);
+	go = open(below("go"), O_WRONLY); /* waits until the compiler reads it */
+	close(pipe_ends[1]);
+	bytes = read(pipe_ends[0], &byte, 1);
+	assert_int_equal(write(go, "\n", 1), 1);
+	pthread_join(thread, NULL);
+	alarm(0);
+	assert_int_equal(bytes, 0);
+	assert_true(run.good);
+	close(go);
+	close(pipe_ends[0]);
+	close(run.folder);
 }
 
 /* In the background a compiler gives way to the program, and only then. */
@@ -402,6 +445,7 @@ int main(void)
 	    {"SYS-51: no signal handlers run while a compiler starts", no_handlers, setup, teardown, NULL},
 	    {"SYS-51: a compiler of a program without standard files", of_a_daemon, setup, teardown, NULL},
 	    {"SYS-51: a compiler of a program that ignores its children", children_ignored, setup, teardown, NULL},
+	    {"SYS-51: a compiler of a program that closes files", files_closed, setup, teardown, NULL},
 	    {"SYS-51: a compiler in the background gives way", gives_way, setup, teardown, NULL},
 	    {"SYS-51: compilers give way only in the background", gives_way_to_programs, setup, teardown, NULL},
 	    {"SYS-51: no compiler without a null device", no_null_device, setup, teardown, NULL},
