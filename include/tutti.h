@@ -293,8 +293,8 @@ int tutti_memory_free(struct tutti_device *device, void *address);
  * The pages must be readable and writable. Ranges may overlap; each lock needs its own unlock.
  * Compare cudaHostRegister(), hsa_amd_memory_lock().
  *
- * Return: 0; -EINVAL: an empty range or one beyond the addresses of the card; -EEXIST: it is
- * memory of tutti_memory_alloc() and needs no lock; -EFAULT: it is not readable and writable; -ENOMEM; or what the
+ * Return: 0; -EEXIST: it is memory of tutti_memory_alloc() and needs no lock, whatever @bytes is; -EINVAL: an empty
+ * range or one beyond the addresses of the card; -EFAULT: it is not readable and writable; -ENOMEM; or what the
  * operating system says.
  */
 int tutti_memory_lock(struct tutti_device *device, void *address, size_t bytes);

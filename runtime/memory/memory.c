@@ -418,11 +418,11 @@ int tutti_memory_lock(struct tutti_device *device, void *address, size_t bytes)
 	if (!device_call(&call, device))
 		return -EINVAL;
 	memory = device->memory;
-	if (!address || !bytes || start >= TUTTI_VA_END || bytes > TUTTI_VA_END - start)
-		return -EINVAL;
 	if (arena_contains(&memory->system, address) || arena_contains(&memory->card, address) ||
 	    arena_contains(&memory->code, address))
 		return -EEXIST;
+	if (!address || !bytes || start >= TUTTI_VA_END || bytes > TUTTI_VA_END - start)
+		return -EINVAL;
 	locked = malloc(sizeof(*locked));
 	if (!locked)
 		return -ENOMEM;

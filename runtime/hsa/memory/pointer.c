@@ -59,14 +59,10 @@ hsa_status_t hsa_amd_memory_unlock(void *address)
 	return HSA_STATUS_SUCCESS;
 }
 
-/* What lies in memory of libtutti cannot be locked; what is locked already can be once more. */
+/* What lies in memory of libtutti cannot be locked, not even an empty range of it, of which there is none elsewhere. */
 static bool is_allocation(const void *address)
 {
-	int error = tutti_memory_lock(runtime_device(), (void *)(uintptr_t)address, 1);
-
-	if (!error)
-		tutti_memory_unlock(runtime_device(), (void *)(uintptr_t)address);
-	return error == -EEXIST;
+	return tutti_memory_lock(runtime_device(), (void *)(uintptr_t)address, 0) == -EEXIST;
 }
 
 static void describe(const void *address, hsa_amd_pointer_info_t *info)

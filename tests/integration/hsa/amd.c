@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* SYS-43, SYS-56: what hsa_ext_amd.h adds: pools, copies with signals, locked memory, times. */
+#include <pthread.h>
 #include <unistd.h>
 
 #include "hsa_test.h"
@@ -183,6 +184,40 @@ static void the_programs_own_memory(void **state)
 	free(own);
 }
 
+#define LOCKED 100000u
+
+/* Return: how often something else than a range of LOCKED bytes was found at its middle. */
+static void *asks(void *own)
+{
+	hsa_amd_pointer_info_t info = {.size = sizeof(info)};
+	uintptr_t wrong = 0;
+
+	for (int i = 0; i < 200000; i++) {
+		hsa_status_t status = hsa_amd_pointer_info((char *)own + LOCKED / 2, &info, NULL, NULL, NULL);
+
+		wrong += status || info.type != HSA_EXT_POINTER_TYPE_LOCKED || info.hostBaseAddress != own ||
+			 info.sizeInBytes != LOCKED;
+	}
+	return (void *)wrong;
+}
+
+/* Whoever asks changes nothing that another thread could see. */
+static void threads_ask_about_the_same_memory(void **state)
+{
+	char *own = malloc(LOCKED);
+	void *address = NULL, *wrong = NULL;
+	pthread_t thread;
+
+	(void)state;
+	OK(hsa_amd_memory_lock(own, LOCKED, &found.card, 1, &address));
+	pthread_create(&thread, NULL, asks, own);
+	assert_null(asks(own));
+	pthread_join(thread, &wrong);
+	assert_null(wrong);
+	OK(hsa_amd_memory_unlock(own));
+	free(own);
+}
+
 static void on_free(void *address, void *data)
 {
 	*(void **)data = address;
@@ -332,6 +367,7 @@ int main(void)
 		cmocka_unit_test(times_of_copies),
 		cmocka_unit_test(fills),
 		cmocka_unit_test(the_programs_own_memory),
+		cmocka_unit_test(threads_ask_about_the_same_memory),
 		cmocka_unit_test(what_programs_note_of_memory),
 		cmocka_unit_test(boxes),
 		cmocka_unit_test(what_stays_as_it_is),

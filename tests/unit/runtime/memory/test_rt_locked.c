@@ -165,6 +165,7 @@ static void refused(void **state)
 	for (unsigned pool = 0; pool < 2; pool++) { /* that the card can reach already */
 		assert_int_equal(tutti_memory_alloc(device, pool, 64, &data), 0);
 		assert_int_equal(tutti_memory_lock(device, data, 64), -EEXIST);
+		assert_int_equal(tutti_memory_lock(device, data, 0), -EEXIST);
 		assert_int_equal(tutti_memory_free(device, data), 0);
 	}
 	data = memory_code_alloc(device, 64);
