@@ -8,6 +8,9 @@
 #define BUCKETS 256u
 #define FIRST	0x7475740000000000u /* far from small numbers, which a program may take for a handle by mistake */
 
+/* Taken before the lock of the table. */
+static pthread_mutex_t contents = PTHREAD_MUTEX_INITIALIZER;
+
 static struct {
 	pthread_mutex_t lock;
 	struct object *bucket[BUCKETS];
@@ -94,21 +97,33 @@ static struct object *take_newest(void)
 	return object;
 }
 
+void object_lock(void)
+{
+	pthread_mutex_lock(&contents);
+}
+
+void object_unlock(void)
+{
+	pthread_mutex_unlock(&contents);
+}
+
 void object_before_fork(void)
 {
+	object_lock();
 	pthread_mutex_lock(&table.lock);
 }
 
 void object_after_fork(void)
 {
 	pthread_mutex_unlock(&table.lock);
+	object_unlock();
 }
 
 void object_in_child(void)
 {
 	memset(table.bucket, 0, sizeof(table.bucket));
 	table.newest = NULL;
-	pthread_mutex_unlock(&table.lock);
+	object_after_fork();
 }
 
 void object_destroy_all(void)

@@ -48,6 +48,14 @@ void *object_remove(enum object_kind kind, uint64_t handle);
 /** object_destroy_all() - destroy what is left, the newest first. */
 void object_destroy_all(void);
 
+/**
+ * object_lock() - keep other threads from changing what is in objects, and from making one that there is to be once.
+ *
+ * Held while no function of the application is called. A child of fork() finds it free.
+ */
+void object_lock(void);
+void object_unlock(void);
+
 /*
  * Around fork(): the child begins with a table that nobody is changing, and with nothing in it, as its memory and
  * threads are not those of the parent.

@@ -3,7 +3,6 @@
 #include "hsa/memory/note.h"
 
 #include <hsa/hsa_ext_amd.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "hsa/base/object.h"
@@ -21,8 +20,6 @@ struct note {
 	void *userdata;
 	struct listener *listeners;
 };
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void note_free(struct object *object)
 {
@@ -69,10 +66,10 @@ void *note_userdata(const void *start)
 	struct note *note;
 	void *userdata;
 
-	pthread_mutex_lock(&lock);
+	object_lock();
 	note = note_of(start);
 	userdata = note ? note->userdata : NULL;
-	pthread_mutex_unlock(&lock);
+	object_unlock();
 	return userdata;
 }
 
@@ -105,11 +102,11 @@ hsa_status_t hsa_amd_pointer_info_set_userdata(const void *address, void *userda
 	REQUIRE_INIT();
 	start = start_of(address);
 	REQUIRE(start, INVALID_ARGUMENT);
-	pthread_mutex_lock(&lock);
+	object_lock();
 	note = note_make(start);
 	if (note)
 		note->userdata = userdata;
-	pthread_mutex_unlock(&lock);
+	object_unlock();
 	return note ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 }
 
@@ -122,14 +119,14 @@ hsa_status_t hsa_amd_register_deallocation_callback(void *address, hsa_amd_deall
 	REQUIRE(address && callback, INVALID_ARGUMENT);
 	REQUIRE(start_of(address) == address, INVALID_ALLOCATION);
 	listener = malloc(sizeof(*listener));
-	pthread_mutex_lock(&lock);
+	object_lock();
 	if (listener)
 		note = note_make(address);
 	if (note) {
 		*listener = (struct listener){note->listeners, callback, data};
 		note->listeners = listener;
 	}
-	pthread_mutex_unlock(&lock);
+	object_unlock();
 	if (!note)
 		free(listener);
 	return note ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
@@ -154,10 +151,10 @@ hsa_status_t hsa_amd_deregister_deallocation_callback(void *address, hsa_amd_dea
 	struct note *note;
 
 	REQUIRE_INIT();
-	pthread_mutex_lock(&lock);
+	object_lock();
 	note = note_of(address);
 	listener = note ? take_listener(note, callback) : NULL;
-	pthread_mutex_unlock(&lock);
+	object_unlock();
 	REQUIRE(listener, INVALID_ARGUMENT);
 	free(listener);
 	return HSA_STATUS_SUCCESS;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The application's handler of system events; the one event there is is a fault of memory. */
 #include <hsa/hsa_ext_amd.h>
-#include <pthread.h>
 
 #include "hsa/agent/agent.h"
 #include "hsa/base/runtime.h"
@@ -9,11 +8,10 @@
 
 /* A handler belongs to the device that was there when it was registered, and goes with it. */
 static struct {
-	pthread_mutex_t lock;
 	const struct tutti_device *device;
 	hsa_amd_system_event_callback_t callback;
 	void *data;
-} handler = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} handler;
 
 hsa_status_t hsa_amd_register_system_event_handler(hsa_amd_system_event_callback_t callback, void *data)
 {
@@ -21,7 +19,7 @@ hsa_status_t hsa_amd_register_system_event_handler(hsa_amd_system_event_callback
 
 	REQUIRE_INIT();
 	REQUIRE(callback, INVALID_ARGUMENT);
-	pthread_mutex_lock(&handler.lock);
+	object_lock();
 	if (handler.device == runtime_device()) {
 		status = HSA_STATUS_ERROR;
 	} else {
@@ -29,7 +27,7 @@ hsa_status_t hsa_amd_register_system_event_handler(hsa_amd_system_event_callback
 		handler.callback = callback;
 		handler.data = data;
 	}
-	pthread_mutex_unlock(&handler.lock);
+	object_unlock();
 	return status;
 }
 
@@ -51,10 +49,10 @@ void event_memory_fault(const struct tutti_fault *fault)
 	hsa_amd_system_event_callback_t callback;
 	void *data;
 
-	pthread_mutex_lock(&handler.lock);
+	object_lock();
 	callback = handler.device == runtime_device() ? handler.callback : NULL;
 	data = handler.data;
-	pthread_mutex_unlock(&handler.lock);
+	object_unlock();
 	if (callback)
 		callback(&event, data);
 }

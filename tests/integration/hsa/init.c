@@ -100,6 +100,69 @@ static void a_child_begins_anew(void **state)
 	OK(hsa_shut_down());
 }
 
+static hsa_status_t on_event(const hsa_amd_event_t *event, void *calls)
+{
+	(void)event;
+	++*(int *)calls;
+	return HSA_STATUS_SUCCESS;
+}
+
+struct noting {
+	char *memory;
+	int over;
+};
+
+/* Other threads use the runtime at any time, and so also while the program calls fork(). */
+static void *note(void *context)
+{
+	struct noting *noting = context;
+
+	while (!__atomic_load_n(&noting->over, __ATOMIC_RELAXED)) {
+		hsa_amd_pointer_info_set_userdata(noting->memory, noting);
+		hsa_amd_register_system_event_handler(on_event, &noting->over);
+	}
+	return NULL;
+}
+
+static int child_that_notes(void **state)
+{
+	hsa_amd_pointer_info_t info = {.size = sizeof(info)};
+	char *memory;
+
+	alarm(60); /* nothing that another thread of the parent did keeps it waiting */
+	if (found_all(state) || hsa_memory_allocate(found.fine, 64, (void **)&memory))
+		return 1;
+	if (hsa_amd_pointer_info_set_userdata(memory, state) || hsa_amd_pointer_info(memory, &info, NULL, NULL, NULL))
+		return 2;
+	if (info.userData != state || hsa_amd_register_system_event_handler(on_event, NULL))
+		return 3;
+	return hsa_shut_down() ? 4 : 0;
+}
+
+static void a_child_of_a_program_with_threads(void **state)
+{
+	struct noting noting = {0};
+	pthread_t thread[2];
+
+	assert_int_equal(found_all(state), 0);
+	noting.memory = fine_memory(64);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&thread[i], NULL, note, &noting);
+	for (int i = 0; i < 10; i++) {
+		pid_t pid = fork();
+		int status = -1;
+
+		if (!pid)
+			_exit(child_that_notes(state));
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+	}
+	__atomic_store_n(&noting.over, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	OK(hsa_shut_down());
+}
+
 static void what_was_before_is_no_more(void **state)
 {
 	hsa_queue_t *queue = NULL;
@@ -224,6 +287,7 @@ int main(void)
 		cmocka_unit_test(everything_comes_back_after_a_restart),
 		cmocka_unit_test(threads_may_do_so_at_the_same_time),
 		cmocka_unit_test(a_child_begins_anew),
+		cmocka_unit_test(a_child_of_a_program_with_threads),
 		cmocka_unit_test(what_was_before_is_no_more),
 		cmocka_unit_test(a_handler_may_shut_down),
 		cmocka_unit_test(handler_and_program_shut_down),
