@@ -23,6 +23,7 @@ enum object_kind {
 	OBJECT_RECORDING,
 	OBJECT_TASK,
 	OBJECT_NOTE,
+	OBJECT_EVENT_HANDLER,
 };
 
 /**

@@ -6,12 +6,25 @@
 #include "hsa/base/runtime.h"
 #include "hsa/queue/queue.h"
 
-/* A handler belongs to the device that was there when it was registered, and goes with it. */
+#define HANDLE 1u
+
+static void handler_stays(struct object *object)
+{
+	(void)object;
+}
+
+/* It is registered while it is in the table of objects, which the runtime empties when it is shut down. */
 static struct {
-	const struct tutti_device *device;
+	struct object object;
 	hsa_amd_system_event_callback_t callback;
 	void *data;
-} handler;
+} handler = {.object.destroy = handler_stays};
+
+/* The caller holds the lock of objects. */
+static bool registered(void)
+{
+	return object_find(OBJECT_EVENT_HANDLER, HANDLE);
+}
 
 hsa_status_t hsa_amd_register_system_event_handler(hsa_amd_system_event_callback_t callback, void *data)
 {
@@ -20,12 +33,12 @@ hsa_status_t hsa_amd_register_system_event_handler(hsa_amd_system_event_callback
 	REQUIRE_INIT();
 	REQUIRE(callback, INVALID_ARGUMENT);
 	object_lock();
-	if (handler.device == runtime_device()) {
+	if (registered()) {
 		status = HSA_STATUS_ERROR;
 	} else {
-		handler.device = runtime_device();
 		handler.callback = callback;
 		handler.data = data;
+		object_add(&handler.object, OBJECT_EVENT_HANDLER, HANDLE);
 	}
 	object_unlock();
 	return status;
@@ -50,7 +63,7 @@ void event_memory_fault(const struct tutti_fault *fault)
 	void *data;
 
 	object_lock();
-	callback = handler.device == runtime_device() ? handler.callback : NULL;
+	callback = registered() ? handler.callback : NULL;
 	data = handler.data;
 	object_unlock();
 	if (callback)

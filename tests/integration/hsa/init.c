@@ -163,6 +163,51 @@ static void a_child_of_a_program_with_threads(void **state)
 	OK(hsa_shut_down());
 }
 
+static void on_fault(hsa_status_t status, hsa_queue_t *queue, void *told)
+{
+	(void)status, (void)queue;
+	hsa_signal_store_screlease(*(hsa_signal_t *)told, 0);
+}
+
+/* A kernel writes where nothing is. */
+static void fault(void)
+{
+	hsa_executable_t executable = load_code("test");
+	struct kernel poke = kernel_of(executable, "poke");
+	struct word *args = fine_memory(sizeof(*args));
+	hsa_signal_t told = new_signal(1);
+	hsa_queue_t *queue = NULL;
+
+	*args = (struct word){(uint64_t *)0x123000, 1};
+	OK(hsa_queue_create(found.card, 16, HSA_QUEUE_TYPE_SINGLE, on_fault, &told, UINT32_MAX, UINT32_MAX, &queue));
+	launch(queue, &poke, 1, 1, args, (hsa_signal_t){0});
+	wait_zero(told);
+	OK(hsa_queue_destroy(queue));
+}
+
+/* A handler of system events goes with the runtime, however often that is started again. */
+static void event_handlers_go_with_the_runtime(void **state)
+{
+	int before = 0, now = 0;
+
+	assert_int_equal(found_all(state), 0);
+	OK(hsa_amd_register_system_event_handler(on_event, &before));
+	OK(hsa_shut_down());
+	for (int i = 0; i < 70; i++) {
+		assert_int_equal(found_all(state), 0);
+		if (i >= 50) /* by then the memory of what there was before is used again */
+			fault();
+		OK(hsa_shut_down());
+		assert_int_equal(before, 0);
+	}
+	assert_int_equal(found_all(state), 0);
+	OK(hsa_amd_register_system_event_handler(on_event, &now));
+	fault();
+	OK(hsa_shut_down());
+	assert_int_equal(now, 1);
+	assert_int_equal(before, 0);
+}
+
 static void what_was_before_is_no_more(void **state)
 {
 	hsa_queue_t *queue = NULL;
@@ -288,6 +333,7 @@ int main(void)
 		cmocka_unit_test(threads_may_do_so_at_the_same_time),
 		cmocka_unit_test(a_child_begins_anew),
 		cmocka_unit_test(a_child_of_a_program_with_threads),
+		cmocka_unit_test(event_handlers_go_with_the_runtime),
 		cmocka_unit_test(what_was_before_is_no_more),
 		cmocka_unit_test(a_handler_may_shut_down),
 		cmocka_unit_test(handler_and_program_shut_down),
