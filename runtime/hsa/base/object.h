@@ -24,6 +24,7 @@ enum object_kind {
 	OBJECT_TASK,
 	OBJECT_NOTE,
 	OBJECT_EVENT_HANDLER,
+	OBJECT_REGISTRATION,
 };
 
 /**

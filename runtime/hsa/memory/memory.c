@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
 #include <hsa/hsa_ext_amd.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hsa/agent/agent.h"
+#include "hsa/base/object.h"
 #include "hsa/base/runtime.h"
 #include "hsa/base/status.h"
 #include "hsa/memory/note.h"
@@ -53,6 +55,37 @@ hsa_status_t hsa_memory_assign_agent(void *address, hsa_agent_t agent, hsa_acces
 	return HSA_STATUS_SUCCESS;
 }
 
+/** struct registration - memory that hsa_memory_register() has locked. Its address is the handle. */
+struct registration {
+	struct object object;
+	size_t size;
+};
+
+static void registration_free(struct object *object)
+{
+	free(object);
+}
+
+/* Locks are counted, registrations are not. The caller holds the lock of objects. */
+static int register_once(void *address, size_t size)
+{
+	struct registration *registration = object_find(OBJECT_REGISTRATION, (uintptr_t)address);
+	int error;
+
+	if (registration && registration->size >= size)
+		return 0;
+	registration = malloc(sizeof(*registration));
+	if (!registration)
+		return -ENOMEM;
+	*registration = (struct registration){.object.destroy = registration_free, .size = size};
+	error = tutti_memory_lock(runtime_device(), address, size);
+	if (error)
+		free(registration);
+	else
+		object_add(&registration->object, OBJECT_REGISTRATION, (uintptr_t)address);
+	return error;
+}
+
 hsa_status_t hsa_memory_register(void *address, size_t size)
 {
 	int error;
@@ -62,15 +95,21 @@ hsa_status_t hsa_memory_register(void *address, size_t size)
 	if (!address)
 		return HSA_STATUS_SUCCESS;
 	REQUIRE(size, INVALID_ARGUMENT);
-	error = tutti_memory_lock(runtime_device(), address, size);
+	object_lock();
+	error = register_once(address, size);
+	object_unlock();
 	return error == -EEXIST ? HSA_STATUS_SUCCESS : status_of(error);
 }
 
 hsa_status_t hsa_memory_deregister(void *address, size_t size)
 {
+	struct registration *registration;
+
 	(void)size;
 	REQUIRE_INIT();
-	if (!address || !tutti_memory_info(runtime_device(), address, NULL, NULL, NULL))
-		tutti_memory_unlock(runtime_device(), address); /* memory of hsa_memory_allocate() stays as it is */
+	registration = object_remove(OBJECT_REGISTRATION, (uintptr_t)address);
+	if (registration) /* there is none of memory of hsa_memory_allocate() */
+		tutti_memory_unlock(runtime_device(), address);
+	free(registration);
 	return HSA_STATUS_SUCCESS;
 }

@@ -184,6 +184,59 @@ static void the_programs_own_memory(void **state)
 	free(own);
 }
 
+static hsa_amd_pointer_type_t type_of(const void *address)
+{
+	hsa_amd_pointer_info_t info = {.size = sizeof(info)};
+
+	OK(hsa_amd_pointer_info(address, &info, NULL, NULL, NULL));
+	return info.type;
+}
+
+/* What has been registered already stays registered as it is, so that one call undoes it. Locks are counted beside it. */
+static void memory_is_registered_once(void **state)
+{
+	char *own = malloc(100000), *memory = fine_memory(64);
+	void *address = NULL;
+
+	(void)state;
+	OK(hsa_memory_register(own, 100000));
+	OK(hsa_memory_register(own, 100000));
+	assert_int_equal(type_of(own + 99999), HSA_EXT_POINTER_TYPE_LOCKED);
+	OK(hsa_memory_deregister(own, 100000));
+	assert_int_equal(type_of(own), HSA_EXT_POINTER_TYPE_UNKNOWN);
+	OK(hsa_memory_register(own, 100000));
+	OK(hsa_amd_memory_lock(own, 100000, &found.card, 1, &address));
+	OK(hsa_memory_deregister(own, 100000));
+	assert_int_equal(type_of(own), HSA_EXT_POINTER_TYPE_LOCKED);
+	OK(hsa_memory_register(own, 100000));
+	OK(hsa_amd_memory_unlock(own));
+	assert_int_equal(type_of(own), HSA_EXT_POINTER_TYPE_LOCKED);
+	OK(hsa_memory_deregister(own, 100000));
+	assert_int_equal(type_of(own), HSA_EXT_POINTER_TYPE_UNKNOWN);
+	for (int i = 0; i < 2; i++) {
+		OK(hsa_memory_register(memory, 64));
+		assert_int_equal(type_of(memory), HSA_EXT_POINTER_TYPE_HSA);
+		OK(hsa_memory_deregister(memory, 64));
+	}
+	OK(hsa_memory_free(memory));
+	free(own);
+}
+
+/* A larger range than the one that is registered is none that has been registered already. */
+static void registered_memory_grows(void **state)
+{
+	char *own = malloc(100000);
+
+	(void)state;
+	OK(hsa_memory_register(own, 1000));
+	OK(hsa_memory_register(own, 100000));
+	assert_int_equal(type_of(own + 99999), HSA_EXT_POINTER_TYPE_LOCKED);
+	OK(hsa_memory_deregister(own, 100000));
+	OK(hsa_memory_deregister(own, 1000));
+	assert_int_equal(type_of(own), HSA_EXT_POINTER_TYPE_UNKNOWN);
+	free(own);
+}
+
 #define LOCKED 100000u
 
 /* Return: how often something else than a range of LOCKED bytes was found at its middle. */
@@ -367,6 +420,8 @@ int main(void)
 		cmocka_unit_test(times_of_copies),
 		cmocka_unit_test(fills),
 		cmocka_unit_test(the_programs_own_memory),
+		cmocka_unit_test(memory_is_registered_once),
+		cmocka_unit_test(registered_memory_grows),
 		cmocka_unit_test(threads_ask_about_the_same_memory),
 		cmocka_unit_test(what_programs_note_of_memory),
 		cmocka_unit_test(boxes),
