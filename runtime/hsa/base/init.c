@@ -24,6 +24,19 @@ static struct {
 	pthread_cond_t stopped;
 } runtime = {.lock = PTHREAD_MUTEX_INITIALIZER, .stopped = PTHREAD_COND_INITIALIZER};
 
+/* Functions of the application that this thread is in, and that stop() waits for. */
+static _Thread_local unsigned callbacks;
+
+void runtime_callback_begin(void)
+{
+	callbacks++;
+}
+
+void runtime_callback_end(void)
+{
+	callbacks--;
+}
+
 struct tutti_device *runtime_device(void)
 {
 	return __atomic_load_n(&runtime.device, __ATOMIC_ACQUIRE);
@@ -103,9 +116,11 @@ hsa_status_t hsa_init(void)
 	hsa_status_t status = HSA_STATUS_SUCCESS;
 
 	pthread_mutex_lock(&runtime.lock);
-	while (runtime.stopping)
+	while (runtime.stopping && !callbacks)
 		pthread_cond_wait(&runtime.stopped, &runtime.lock);
-	if (runtime.references == REFERENCES_MAX)
+	if (runtime.stopping)
+		status = HSA_STATUS_ERROR_OUT_OF_RESOURCES; /* who closes the card waits for the function that asks for it */
+	else if (runtime.references == REFERENCES_MAX)
 		status = HSA_STATUS_ERROR_REFCOUNT_OVERFLOW;
 	else if (!runtime.references)
 		status = start();

@@ -15,6 +15,10 @@ struct tutti_device *runtime_device(void);
 /** runtime_card() - what the card is. Valid while runtime_device() is not NULL. */
 const struct tutti_discovery *runtime_card(void);
 
+/** runtime_callback_begin() - a function of the application is called that shutting down waits for. */
+void runtime_callback_begin(void);
+void runtime_callback_end(void);
+
 /** REQUIRE() - leave the function with HSA_STATUS_ERROR_@status unless @condition holds. */
 #define REQUIRE(condition, status) REQUIRE_STATUS(condition, HSA_STATUS_ERROR_##status)
 

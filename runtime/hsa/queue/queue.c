@@ -40,10 +40,12 @@ static void on_error(struct tutti_queue *card, const struct tutti_fault *fault, 
 	struct queue *queue = context;
 
 	(void)card;
+	runtime_callback_begin();
 	if (queue->callback)
 		queue->callback(status_of_fault(fault->code), &queue->public, queue->data);
 	if (fault->code == TUTTI_ERROR_MEMORY_FAULT)
 		event_memory_fault(fault);
+	runtime_callback_end();
 }
 
 /*

@@ -36,13 +36,15 @@ static bool on_condition(tutti_signal_t signal, int64_t value, int error, void *
 {
 	struct handler *handler = context;
 	uint64_t handle = handler->object.handle;
+	bool again;
 
 	(void)signal;
-	/* HSA has no word for "it will never be". */
-	if (!error && handler->function(value, handler->argument))
-		return true;
-	handler_done(handle);
-	return false;
+	runtime_callback_begin();
+	again = !error && handler->function(value, handler->argument); /* HSA has no word for "it will never be" */
+	runtime_callback_end();
+	if (!again)
+		handler_done(handle);
+	return again;
 }
 
 static bool on_first(tutti_signal_t signal, int64_t value, int error, void *context)
@@ -51,8 +53,10 @@ static bool on_first(tutti_signal_t signal, int64_t value, int error, void *cont
 	uint64_t handle = handler->object.handle;
 
 	(void)value;
+	runtime_callback_begin();
 	if (!error)
 		handler->once(handler->argument);
+	runtime_callback_end();
 	handler_done(handle);
 	tutti_signal_destroy(runtime_device(), signal);
 	return false;

@@ -281,6 +281,57 @@ static void handler_and_program_shut_down(void **state)
 	assert_int_equal(meeting.status, HSA_STATUS_ERROR_NOT_INITIALIZED);
 }
 
+static bool init_too(hsa_signal_value_t value, void *context)
+{
+	struct meeting *meeting = context;
+	uint16_t major;
+
+	(void)value;
+	__atomic_store_n(&meeting->begun, 1, __ATOMIC_RELEASE);
+	while (hsa_system_get_info(HSA_SYSTEM_INFO_VERSION_MAJOR, &major) != HSA_STATUS_ERROR_NOT_INITIALIZED)
+		usleep(100);
+	meeting->status = (int)hsa_init();
+	return false;
+}
+
+/* A handler that wants the runtime while the program shuts it down does not get it, and both go on. */
+static void a_handler_starts_what_is_shut_down(void **state)
+{
+	struct meeting meeting = {0};
+
+	assert_int_equal(found_all(state), 0);
+	OK(hsa_amd_signal_async_handler(new_signal(0), HSA_SIGNAL_CONDITION_EQ, 0, init_too, &meeting));
+	while (!__atomic_load_n(&meeting.begun, __ATOMIC_ACQUIRE))
+		usleep(100);
+	OK(hsa_shut_down());
+	assert_int_equal(meeting.status, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+	assert_int_equal(found_all(state), 0);
+	run_a_kernel();
+	OK(hsa_shut_down());
+}
+
+static bool restart(hsa_signal_value_t value, void *context)
+{
+	struct meeting *meeting = context;
+
+	(void)value;
+	meeting->status = hsa_shut_down() || hsa_init() || hsa_shut_down();
+	__atomic_store_n(&meeting->begun, 1, __ATOMIC_RELEASE);
+	return false;
+}
+
+static void a_handler_may_start_again(void **state)
+{
+	struct meeting meeting = {0};
+
+	assert_int_equal(found_all(state), 0);
+	OK(hsa_amd_signal_async_handler(new_signal(0), HSA_SIGNAL_CONDITION_EQ, 0, restart, &meeting));
+	while (!__atomic_load_n(&meeting.begun, __ATOMIC_ACQUIRE))
+		usleep(100);
+	assert_int_equal(meeting.status, 0);
+	FAILS(NOT_INITIALIZED, hsa_shut_down());
+}
+
 static void each_status_has_a_text(void **state)
 {
 	const char *text = NULL, *other;
@@ -337,6 +388,8 @@ int main(void)
 		cmocka_unit_test(what_was_before_is_no_more),
 		cmocka_unit_test(a_handler_may_shut_down),
 		cmocka_unit_test(handler_and_program_shut_down),
+		cmocka_unit_test(a_handler_starts_what_is_shut_down),
+		cmocka_unit_test(a_handler_may_start_again),
 		cmocka_unit_test(each_status_has_a_text),
 		cmocka_unit_test(nothing_works_before_init),
 	};
