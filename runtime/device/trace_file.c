@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "base/say.h"
 #include "device/trace.h"
 
@@ -37,6 +38,8 @@ struct trace {
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct trace *list; /* handlers read it without the lock */
+
+FREE_IN_CHILD(list_lock)
 
 static bool begin_writing(struct trace *trace)
 {

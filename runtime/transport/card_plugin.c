@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/folder.h"
+#include "base/fork.h"
 #include "base/say.h"
 
 /*
@@ -18,6 +19,8 @@ extern const struct tutti_card_plugin linked_card __asm__(TUTTI_CARD_PLUGIN_SYMB
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects @opened */
 static const struct tutti_card_plugin *opened;
+
+FREE_IN_CHILD(lock)
 
 static bool find_file(char *path, size_t bytes)
 {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "base/say.h"
 
 #define LIBRARY "libxrt_coreutil.so.2"
@@ -21,6 +22,8 @@ static struct xrt_library found;
 static const struct xrt_library *replaced;
 static bool loaded;
 static char scratch[] = "/tmp/tutti-xrt-XXXXXX", scratch_lib[sizeof(scratch) + 4];
+
+FREE_IN_CHILD(lock)
 
 void xrt_library_replace(const struct xrt_library *library)
 {

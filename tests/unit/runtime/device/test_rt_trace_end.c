@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock,--wrap=nanosleep,--wrap=write */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock,--wrap=nanosleep,--wrap=write,--wrap=sigaction */
 /* When a program that traces ends, or has child processes, its file still holds all records (CGA-30, SYS-41). */
 #include <signal.h>
 #include <sys/resource.h>
@@ -186,6 +186,51 @@ static void child_of_the_program(void **state)
 	assert_int_equal(file_at, file_bytes);
 }
 
+static pid_t forked; /* by another thread while one changes what signals do; -1: not yet */
+
+/* The parent's trace is none of its business. It makes one of its own. */
+static void *fork_and_trace(void *unused)
+{
+	forked = fork();
+	if (forked)
+		return NULL;
+	alarm(10);
+	device->trace = NULL;
+	if (trace_open(device) || !device->trace)
+		_exit(1);
+	trace_close(device);
+	_exit(0);
+}
+
+int __real_sigaction(int signal, const struct sigaction *action, struct sigaction *old);
+int __wrap_sigaction(int signal, const struct sigaction *action, struct sigaction *old);
+
+int __wrap_sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+{
+	pthread_t thread;
+
+	if (forked < 0 && signal == SIGHUP) {
+		forked = 0;
+		pthread_create(&thread, NULL, fork_and_trace, NULL);
+		pthread_join(thread, NULL);
+	}
+	return __real_sigaction(signal, action, old);
+}
+
+/* A child process can trace also if another thread of its parent was just opening a trace. */
+static void child_of_a_program_with_threads(void **state)
+{
+	int status;
+
+	fflush(stdout);
+	forked = -1;
+	open_file();
+	assert_int_equal(waitpid(forked, &status, 0), forked);
+	assert_int_equal(status, 0);
+	trace_close(device);
+	unlink_others();
+}
+
 static unsigned *patience; /* counts the pauses of a child process, which take no time there */
 
 int __real_nanosleep(const struct timespec *time, struct timespec *rest);
@@ -285,7 +330,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TRACED(programs_that_end),    TRACED(all_files),	    TRACED(signals_of_the_program),
-		TRACED(child_of_the_program), TRACED(ends_while_it_writes), TRACED(first_and_last),
+		TRACED(child_of_the_program), TRACED(child_of_a_program_with_threads),
+		TRACED(ends_while_it_writes), TRACED(first_and_last),
 	};
 
 	return cmocka_run_group_tests_name("CGA-30, SYS-41 traces of programs that end", tests, trace_once, NULL);

@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cmocka.h>
 
 #include "transport/card_plugin.h"
@@ -23,8 +26,10 @@ static const char *present;   /* the only file that can be read; NULL: none can 
 static const char *beside;    /* the library's folder; NULL: it is not known */
 static bool loads, has_table; /* whether it can be loaded, and has what is looked for */
 static struct tutti_card_plugin table;
+static pid_t child;
 static char loaded[PATH_MAX + 64], looked[8][PATH_MAX + 64], heard[512];
 static unsigned looks, loadings;
+static bool forks; /* while it is loaded, another thread of the program calls fork() */
 
 int __wrap_access(const char *path, int mode);
 void *__wrap_dlopen(const char *path, int flags);
@@ -45,6 +50,14 @@ void *__wrap_dlopen(const char *path, int flags)
 	assert_true(flags & RTLD_NODELETE); /* its threads may run at any time */
 	snprintf(loaded, sizeof(loaded), "%s", path);
 	loadings++;
+	if (forks) {
+		forks = false;
+		child = fork();
+		if (!child) {
+			alarm(10);
+			_exit(card_plugin() != &table);
+		}
+	}
 	return loads ? &table : NULL;
 }
 
@@ -147,12 +160,25 @@ static void asked_again(void **state)
 	assert_int_equal(pthread_mutex_unlock(&lock), 0);
 }
 
+/* A child process can load it, too, also if another thread of its parent was just about to. */
+static void child_of_the_program(void **state)
+{
+	int status;
+
+	opened = NULL;
+	forks = true;
+	assert_ptr_equal(card_plugin(), &table);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 	    {"SYS-06: where the plug-in is looked for", places, setup, NULL, NULL},
 	    {"SYS-06: the plug-in is loaded once", asked_again, setup, NULL, NULL},
 	    {"SYS-06: which plug-in is refused", versions, setup, NULL, NULL},
+	    {"SYS-06: a child process loads the plug-in", child_of_the_program, setup, NULL, NULL},
 	};
 
 	return cmocka_run_group_tests_name("SYS-06 the plug-in of the emulated card", tests, NULL, NULL);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* link: -Wl,--wrap=dlopen */
 /*
  * The transport xrt over a table that plays XRT (SYS-42, SYS-44): buffer objects are memory of this process, the
  * kernel is the emulated card behind the registers of tutti/xrt_card.h. Every call may fail, and what has been opened
@@ -12,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "emulator/card/card.h"
@@ -366,6 +369,39 @@ static void lost(void **state)
 	assert_int_equal(tutti_device_close(device), 0);
 }
 
+static bool forks; /* while XRT is loaded, another thread of the program calls fork() */
+static pid_t child;
+
+void *__real_dlopen(const char *path, int flags);
+void *__wrap_dlopen(const char *path, int flags);
+
+void *__wrap_dlopen(const char *path, int flags)
+{
+	if (!forks)
+		return __real_dlopen(path, flags);
+	forks = false;
+	child = fork();
+	if (!child) {
+		alarm(10);
+		xrt_library_replace(&library);
+		_exit(0);
+	}
+	return __real_dlopen("/nonexistent", flags);
+}
+
+/* A child process is not kept waiting by another thread of its parent that was just about to load XRT. */
+static void child_of_the_program(void **state)
+{
+	const struct xrt_library *loaded;
+	int status;
+
+	xrt_library_replace(NULL);
+	forks = true;
+	assert_int_equal(xrt_library_open(&loaded), -ENODEV);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +411,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(names, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_foreign_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(lost, setup, teardown),
+		cmocka_unit_test_setup_teardown(child_of_the_program, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("SYS-44, the transport xrt", tests, NULL, NULL);
