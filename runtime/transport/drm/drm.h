@@ -67,6 +67,11 @@ int drm_map(struct tutti_device *device, void *address, size_t bytes, enum tutti
 	    unsigned access);
 int drm_unmap(struct tutti_device *device, void *address, size_t bytes);
 int drm_code_invalidate(struct tutti_device *device, const void *address, size_t bytes);
+/**
+ * drm_one_mapping() - let the card see a part of a pool in one mapping, even where chunks of the pool, or blocks that
+ * were mapped one by one, meet. It gets a buffer of its own, full of zeros. 0 or -errno.
+ */
+int drm_one_mapping(struct drm_card *card, void *address, size_t bytes);
 /** drm_memory_start() - make the mappings that were asked for before there was a context. 0 or -errno. */
 int drm_memory_start(struct drm_card *card);
 void drm_memory_fini(struct drm_card *card);

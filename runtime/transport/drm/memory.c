@@ -20,8 +20,8 @@ struct drm_backing {
 };
 
 /*
- * The first part of a range that lies in one block, or in none. Return: its bytes; @found is the block, or NULL where
- * nothing is mapped yet.
+ * The first part of a range that lies in one block, or in none. Newer blocks, which come first, hide older ones.
+ * Return: its bytes; @found is the block, or NULL where nothing is mapped yet.
  */
 static size_t first_part(struct drm_card *card, const uint8_t *address, size_t bytes, struct drm_backing **found)
 {
@@ -39,7 +39,7 @@ static size_t first_part(struct drm_card *card, const uint8_t *address, size_t b
 	return bytes;
 }
 
-/* Creates a buffer and maps it at @address, a place in a pool where nothing is mapped yet. */
+/* Creates a buffer and maps it at @address, a place in a pool, for the process. */
 static int add_block(struct drm_card *card, uint8_t *address, size_t bytes, enum tutti_memory pool)
 {
 	struct drm_tutti_bo_create create = {.size = bytes,
@@ -65,12 +65,9 @@ static int add_block(struct drm_card *card, uint8_t *address, size_t bytes, enum
 	return 0;
 }
 
-static bool in_pool(const struct drm_card *card, const void *address)
+static bool in_pool(const struct drm_card *card, enum tutti_memory pool, const void *address)
 {
-	for (unsigned i = 0; i < 2; i++)
-		if ((size_t)((const uint8_t *)address - (const uint8_t *)card->pool[i]) < card->pool_bytes[i])
-			return true;
-	return false;
+	return (size_t)((const uint8_t *)address - (const uint8_t *)card->pool[pool]) < card->pool_bytes[pool];
 }
 
 /* @block holds the whole range. */
@@ -130,6 +127,21 @@ static int map_locked(struct drm_card *card, uint8_t *address, size_t bytes, enu
 	return error;
 }
 
+int drm_one_mapping(struct drm_card *card, void *address, size_t bytes)
+{
+	enum tutti_memory pool = in_pool(card, TUTTI_MEMORY_CARD, address) ? TUTTI_MEMORY_CARD : TUTTI_MEMORY_SYSTEM;
+	int error;
+
+	pthread_mutex_lock(&card->lock);
+	error = add_block(card, address, bytes, pool);
+	if (!error)
+		error = unmap(card, address, bytes);
+	if (!error)
+		error = map_block(card, card->blocks, address, bytes, MAP_WRITE);
+	pthread_mutex_unlock(&card->lock);
+	return error;
+}
+
 /* Maps existing memory of the process. The mapping keeps the buffer alive, so its handle is closed afterwards. */
 static int map_user(struct drm_card *card, void *address, size_t bytes, unsigned access)
 {
@@ -154,7 +166,7 @@ int drm_map(struct tutti_device *device, void *address, size_t bytes, enum tutti
 	struct drm_card *card = drm_card_of(device);
 	int error;
 
-	if (!in_pool(card, address))
+	if (!in_pool(card, TUTTI_MEMORY_SYSTEM, address) && !in_pool(card, TUTTI_MEMORY_CARD, address))
 		return card->context ? map_user(card, address, bytes, access) : -ENOTSUP;
 	pthread_mutex_lock(&card->lock);
 	error = map_locked(card, address, bytes, pool, access);

@@ -16,6 +16,18 @@ static void hide_doorbell(struct tutti_device *device, unsigned id)
 	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
+/* The driver wants a ring in one mapping. One that is moved to a buffer of its own holds zeros, which are no packets. */
+static int create_queue(struct drm_card *card, const struct transport_queue *queue,
+			struct drm_tutti_queue_create *args)
+{
+	int error = drm_call(card, DRM_IOCTL_TUTTI_QUEUE_CREATE, args);
+
+	if (error != -EFAULT)
+		return error;
+	error = drm_one_mapping(card, (void *)(uintptr_t)queue->ring, sizeof(*queue->ring) << queue->size_log2);
+	return error ? error : drm_call(card, DRM_IOCTL_TUTTI_QUEUE_CREATE, args);
+}
+
 int drm_queue_create(struct tutti_device *device, const struct transport_queue *queue)
 {
 	struct drm_card *card = drm_card_of(device);
@@ -30,7 +42,7 @@ int drm_queue_create(struct tutti_device *device, const struct transport_queue *
 	    .rsb = queue->flags & TUTTI_QUEUE_RSB ? card->rsb[queue->rsb] : 0,
 	};
 	struct drm_tutti_handle gone = {0};
-	int error = drm_call(card, DRM_IOCTL_TUTTI_QUEUE_CREATE, &create);
+	int error = create_queue(card, queue, &create);
 
 	if (error)
 		return error;

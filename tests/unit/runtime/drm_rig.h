@@ -91,6 +91,38 @@ static int take_map(const struct drm_tutti_map *map)
 	return 0;
 }
 
+static int take_buffer(struct drm_tutti_bo_create *bo)
+{
+	assert_true(driver.buffers < MAPS);
+	driver.offset[driver.buffers] = driver.end;
+	bo->handle = BUFFER_FIRST + driver.buffers++;
+	bo->mmap_offset = driver.end;
+	driver.end += bo->size;
+	return 0;
+}
+
+/* Does one mapping hold the whole range? The newest that has a part of it decides, as no two may overlap. */
+static bool is_mapped_at_once(uint64_t address, uint64_t bytes)
+{
+	for (unsigned i = driver.maps; i--;) {
+		const struct drm_tutti_map *map = &driver.map[i];
+
+		if (map->address < address + bytes && address < map->address + map->bytes)
+			return map->address <= address && address + bytes <= map->address + map->bytes;
+	}
+	return false;
+}
+
+static int take_queue(struct drm_tutti_queue_create *queue)
+{
+	if (!is_mapped_at_once(queue->ring, (uint64_t)TUTTI_PACKET_BYTES << queue->size_log2))
+		return -EFAULT;
+	driver.queue = *queue;
+	queue->handle = QUEUE_FIRST + driver.queues++;
+	queue->doorbell_offset = DRM_TUTTI_MMAP_OFFSET(DRM_TUTTI_MMAP_DOORBELL, queue->handle);
+	return 0;
+}
+
 static int take_queue_query(struct drm_tutti_queue_query *query)
 {
 	if (driver.query_forgets)
@@ -104,9 +136,7 @@ static int take_queue_query(struct drm_tutti_queue_query *query)
 
 static int take(unsigned long request, void *args)
 {
-	struct drm_tutti_bo_create *bo = args;
 	struct drm_tutti_context_create *context = args;
-	struct drm_tutti_queue_create *queue = args;
 	struct drm_tutti_rsb_create *rsb = args;
 	struct drm_tutti_rsb_read *read = args;
 	struct drm_tutti_wait *wait = args;
@@ -137,12 +167,7 @@ static int take(unsigned long request, void *args)
 	case DRM_IOCTL_TUTTI_QUERY:
 		return take_query(args);
 	case DRM_IOCTL_TUTTI_BO_CREATE:
-		assert_true(driver.buffers < MAPS);
-		driver.offset[driver.buffers] = driver.end;
-		bo->handle = BUFFER_FIRST + driver.buffers++;
-		bo->mmap_offset = driver.end;
-		driver.end += bo->size;
-		return 0;
+		return take_buffer(args);
 	case DRM_IOCTL_TUTTI_CONTEXT_CREATE:
 		driver.has_context = true;
 		context->handle = CONTEXT;
@@ -153,10 +178,7 @@ static int take(unsigned long request, void *args)
 		driver.unmapped = *(struct drm_tutti_range *)args;
 		return 0;
 	case DRM_IOCTL_TUTTI_QUEUE_CREATE:
-		driver.queue = *queue;
-		queue->handle = QUEUE_FIRST + driver.queues++;
-		queue->doorbell_offset = DRM_TUTTI_MMAP_OFFSET(DRM_TUTTI_MMAP_DOORBELL, queue->handle);
-		return 0;
+		return take_queue(args);
 	case DRM_IOCTL_TUTTI_QUEUE_DESTROY:
 		assert_int_equal(((struct drm_tutti_handle *)args)->handle, QUEUE_FIRST + driver.queues_gone++);
 		return 0;

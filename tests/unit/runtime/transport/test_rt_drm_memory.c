@@ -73,11 +73,69 @@ static void card_and_process_see_the_same_memory(void **state)
 	tutti_device_close(device);
 }
 
+/* A queue works, whose ring is what the process sees there and what the card was given. */
+static struct tutti_queue *a_queue(struct tutti_device *device, enum tutti_memory pool, uint32_t packets)
+{
+	struct tutti_queue_options options = {.ring = pool, .packets = packets};
+	union tutti_packet nothing = {.barrier = {.header = tutti_header(TUTTI_PACKET_BARRIER_AND, 0, 0, 0)}};
+	struct tutti_queue *queue;
+
+	assert_int_equal(tutti_queue_create(device, &options, &queue), 0);
+	assert_int_equal(driver.queue.ring, (uintptr_t)queue->ring);
+	assert_int_equal(tutti_queue_submit(queue, &nothing), 0);
+	assert_int_equal(queue->ring[0].barrier.header & TUTTI_HEADER_TYPE, TUTTI_PACKET_BARRIER_AND);
+	return queue;
+}
+
+/* The driver wants each ring in one mapping. The pool's memory there may come from two buffers. */
+static void a_ring_where_two_chunks_meet(void **state)
+{
+	const size_t chunk = 4u << 20;
+	struct tutti_device *device = open_device();
+	uint8_t *before = card_alloc(device, chunk - TUTTI_PAGE_SIZE), *behind;
+	unsigned buffers = driver.buffers;
+	struct tutti_queue *queue = a_queue(device, TUTTI_MEMORY_CARD, 1024);
+	const struct drm_tutti_map *map = &driver.map[driver.maps - 1];
+
+	assert_ptr_equal((uint8_t *)queue->ring, before + chunk - TUTTI_PAGE_SIZE);
+	assert_true(driver.buffers > buffers);
+	assert_true(map->address <= (uintptr_t)queue->ring);
+	tutti_queue_destroy(queue);
+	/* what is allocated there afterwards is the same memory for both */
+	behind = card_alloc(device, 3u << 20);
+	assert_int_equal(tutti_memory_free(device, behind), 0);
+	buffers = driver.maps;
+	assert_ptr_equal(card_alloc(device, 3u << 20), behind);
+	check_range(buffers, behind, 3u << 20);
+	tutti_device_close(device);
+}
+
+/* Blocks that were freed and used again have mappings of their own, even if they lie side by side in one buffer. */
+static void a_ring_where_mappings_meet(void **state)
+{
+	const size_t piece = 64u << 10;
+	struct tutti_device *device = open_device();
+	uint8_t *run = card_alloc(device, 16 * piece), *pieces[16];
+
+	card_alloc(device, TUTTI_PAGE_SIZE);
+	assert_int_equal(tutti_memory_free(device, run), 0);
+	for (unsigned i = 0; i < 16; i++) {
+		pieces[i] = card_alloc(device, piece);
+		assert_ptr_equal(pieces[i], run + i * piece);
+	}
+	for (unsigned i = 4; i < 6; i++)
+		assert_int_equal(tutti_memory_free(device, pieces[i]), 0);
+	assert_ptr_equal(a_queue(device, TUTTI_MEMORY_CARD, 2048)->ring, pieces[4]);
+	tutti_device_close(device);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T("SYS-42: card and process see the same memory where freed memory is used again",
 		  card_and_process_see_the_same_memory),
+		T("SYS-42, PKT-07: a ring where two chunks of a pool meet", a_ring_where_two_chunks_meet),
+		T("SYS-42, PKT-07: a ring where mappings meet", a_ring_where_mappings_meet),
 	};
 
 	return cmocka_run_group_tests_name("drm memory", tests, NULL, NULL);
