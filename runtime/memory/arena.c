@@ -162,19 +162,33 @@ static void extent_release(struct arena *arena, uint32_t e)
 	extent_put_free(arena, e);
 }
 
+static int commit_next(const struct arena *arena, size_t pages)
+{
+	if (!arena->commit)
+		return 0;
+	return arena->commit(arena->context, arena->base + arena->committed * ARENA_PAGE, pages * ARENA_PAGE);
+}
+
+/* Where the card, or this program's share of it, has no room for a whole chunk there may be enough for less. */
 static bool arena_grow(struct arena *arena, size_t pages)
 {
-	size_t tail = 0, more, start = arena->committed;
+	size_t tail = 0, more, start = arena->committed, chunk = arena->chunk;
+	int error;
 
 	if (start && arena->extent[arena->owner[start - 1]].state == FREE)
 		tail = arena->extent[arena->owner[start - 1]].pages;
-	more = (pages - tail + arena->chunk - 1) / arena->chunk * arena->chunk;
-	if (more > arena->pages - start)
-		more = arena->pages - start;
-	if (more + tail < pages || !descriptors_ensure(arena, 1))
+	if (!descriptors_ensure(arena, 1))
 		return false;
-	if (arena->commit &&
-	    arena->commit(arena->context, arena->base + start * ARENA_PAGE, more * ARENA_PAGE))
+	do {
+		more = (pages - tail + chunk - 1) / chunk * chunk;
+		if (more > arena->pages - start)
+			more = arena->pages - start;
+		if (more + tail < pages)
+			return false;
+		error = commit_next(arena, more);
+		chunk /= 2;
+	} while (chunk && (error == -ENOSPC || error == -EDQUOT));
+	if (error)
 		return false;
 	arena->committed += more;
 	extent_release(arena, extent_new(arena, start, more, arena->garbage));

@@ -16,10 +16,12 @@
  * Runs of pages (extents) are kept in bins by size; requests smaller than a page come
  * from slabs of 64 objects of one size. The allocator's metadata lies outside of the
  * memory it manages, so that a stray kernel write cannot corrupt it. The range is
- * committed in big chunks, so that the card sees few, large regions. There is no lock:
- * the caller serializes calls. Its lock may be released while retire() or revive() works.
+ * committed in big chunks, so that the card sees few, large regions; in smaller ones
+ * if there is no room for those. There is no lock: the caller serializes calls. Its lock
+ * may be released while retire() or revive() works.
  *
- * @commit: back [start, start + bytes) with memory that the card can access; 0 or -errno
+ * @commit: back [start, start + bytes) with memory that the card can access; 0 or -errno, of which -ENOSPC and -EDQUOT
+ *	say that there may be room for less
  * @retire: remove the card's access to freed [start, start + bytes), a megabyte or more; may be NULL
  * @revive: give the card access again; 0 or -errno. Some of the pages may never have been retired
  * @discard: pages may be returned to the kernel, which gives them back zeroed; otherwise the arena clears them

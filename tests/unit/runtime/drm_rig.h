@@ -56,6 +56,7 @@ static struct driver {
 	struct drm_syncobj_transfer transfer;
 	struct drm_syncobj_handle file;
 	unsigned long refuses; /* a request */
+	uint64_t card_bytes, card_bytes_max; /* of buffers in card memory; if not 0, as many are allowed */
 } driver;
 
 static int take_query(struct drm_tutti_query *query)
@@ -93,6 +94,11 @@ static int take_map(const struct drm_tutti_map *map)
 
 static int take_buffer(struct drm_tutti_bo_create *bo)
 {
+	if (bo->placement == DRM_TUTTI_PLACE_CARD) {
+		if (driver.card_bytes_max && driver.card_bytes + bo->size > driver.card_bytes_max)
+			return -EDQUOT;
+		driver.card_bytes += bo->size;
+	}
 	assert_true(driver.buffers < MAPS);
 	driver.offset[driver.buffers] = driver.end;
 	bo->handle = BUFFER_FIRST + driver.buffers++;

@@ -129,6 +129,28 @@ static void a_ring_where_mappings_meet(void **state)
 	tutti_device_close(device);
 }
 
+/* A program may be allowed less card memory than is free, and not in whole chunks: it gets all that it may have. */
+static void all_that_is_allowed(void **state)
+{
+	const size_t mib = 1u << 20;
+	struct tutti_device *device = open_device();
+	void *none;
+
+	driver.card_bytes_max = driver.card_bytes + 11 * mib;
+	card_alloc(device, 3 * mib);
+	card_alloc(device, 3 * mib);
+	card_alloc(device, 4 * mib + mib / 2);
+	for (unsigned i = 0; i < 8; i++)
+		card_alloc(device, mib / 16);
+	assert_int_equal(driver.card_bytes, driver.card_bytes_max);
+	assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_CARD, 4096, &none), -ENOSPC);
+	driver.card_bytes_max += 2 * mib;
+	card_alloc(device, mib);
+	assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_CARD, mib + 4096, &none), -ENOSPC);
+	card_alloc(device, mib);
+	tutti_device_close(device);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +158,7 @@ int main(void)
 		  card_and_process_see_the_same_memory),
 		T("SYS-42, PKT-07: a ring where two chunks of a pool meet", a_ring_where_two_chunks_meet),
 		T("SYS-42, PKT-07: a ring where mappings meet", a_ring_where_mappings_meet),
+		T("SYS-42: all card memory that a program is allowed can be allocated", all_that_is_allowed),
 	};
 
 	return cmocka_run_group_tests_name("drm memory", tests, NULL, NULL);
