@@ -72,7 +72,8 @@ static void say_dead(struct tutti_device *device, const char *why)
 
 	if (said)
 		return;
-	if (tutti_load_relaxed(&device->status->state) == TUTTI_STATE_CRASHED)
+	/* In a transport that shows only parts of the window the record is empty. */
+	if (tutti_load_relaxed(&device->status->state) == TUTTI_STATE_CRASHED && crash->cause != TUTTI_CRASH_NONE)
 		say("%s: cause %u (%u), pc 0x%x, tval 0x%x, queue %d, packet %llu: %.*s", why, crash->cause,
 		    crash->cause_code, crash->pc, crash->tval, (int)crash->queue,
 		    (unsigned long long)crash->packet, (int)sizeof(crash->text), crash->text);

@@ -25,6 +25,7 @@
 #define MEMORY	     (64u << 20)
 #define STATUS	     0x2000u
 #define COUNTERS     0x3000u
+#define CRASH	     0x4000u
 #define DOORBELLS    0x10000u
 #define WINDOW	     0x40000u
 #define CONTEXT	     7u
@@ -71,6 +72,7 @@ static int take_query(struct drm_tutti_query *query)
 
 	discovery.status.offset = STATUS;
 	discovery.counters.offset = COUNTERS;
+	discovery.crash.offset = CRASH;
 	discovery.doorbells.offset = DOORBELLS;
 	if (query->what == DRM_TUTTI_QUERY_DISCOVERY)
 		memcpy((void *)(uintptr_t)query->pointer, &discovery, sizeof(discovery));

@@ -272,6 +272,26 @@ static void waits_end_with_the_context(void **state)
 	tutti_device_close(waiter.device);
 }
 
+static char said[512];
+
+static void keep_line(const char *line)
+{
+	snprintf(said, sizeof(said), "%s", line);
+}
+
+/* Only the driver sees the crash record. Its place in the window is empty, which must not be taken for a record. */
+static void a_crash_without_its_record(void **state)
+{
+	struct tutti_device *device = open_device();
+
+	tutti_message_handler(keep_line);
+	driver.status->state = TUTTI_STATE_CRASHED;
+	assert_true(device_dead(device));
+	assert_string_equal(said, "the firmware has died (state crashed)");
+	tutti_device_close(device);
+	tutti_message_handler(NULL);
+}
+
 /* The driver gives the same answer about a queue that another thread is destroying. */
 static void a_queue_that_goes_is_no_lost_context(void **state)
 {
@@ -317,6 +337,7 @@ int main(void)
 		T("SYS-56: a sync_file follows a signal", sync_files),
 		T("SYS-42: an error of a queue is told once", errors_are_told_once),
 		T("SYS-42: who waits learns that the driver has ended the context", waits_end_with_the_context),
+		T("SYS-58: a crash whose record cannot be seen", a_crash_without_its_record),
 		T("SYS-42: a queue that is being destroyed is no lost context", a_queue_that_goes_is_no_lost_context),
 		T("PKT-10: an RSB is read to an address", rsb_is_read_to_an_address),
 	};
