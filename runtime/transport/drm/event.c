@@ -130,28 +130,35 @@ static void queue_lost(struct tutti_device *device, unsigned id, uint32_t handle
  * Several threads may ask at the same time. A late answer is no news: meanwhile the queue may have been reset, or its
  * number may have been given to another queue.
  */
+static void take_fault(struct tutti_device *device, unsigned id, const struct drm_tutti_queue_query *query)
+{
+	struct drm_card *card = drm_card_of(device);
+	struct tutti_fault fault;
+
+	memcpy(&fault, query->fault, sizeof(fault));
+	fault.queue = (uint16_t)id;
+	pthread_mutex_lock(&card->lock);
+	if (query->handle == card->queue[id] && query->errors > card->queue_errors[id]) {
+		card->queue_errors[id] = query->errors;
+		queue_error_take(device, &fault);
+	}
+	pthread_mutex_unlock(&card->lock);
+}
+
+/* The answer about a queue that was lost with its context says what happened to it last. */
 static void ask_queue(struct tutti_device *device, unsigned id)
 {
 	struct drm_card *card = drm_card_of(device);
 	struct drm_tutti_queue_query query = {.handle = card->queue[id]};
-	struct tutti_fault fault;
 	int error;
 
 	if (!query.handle)
 		return;
 	error = drm_call(card, DRM_IOCTL_TUTTI_QUEUE_QUERY, &query);
+	if (!error || error == -EIO)
+		take_fault(device, id, &query);
 	if (error == -EIO)
 		queue_lost(device, id, query.handle);
-	if (error)
-		return;
-	memcpy(&fault, query.fault, sizeof(fault));
-	fault.queue = (uint16_t)id;
-	pthread_mutex_lock(&card->lock);
-	if (query.handle == card->queue[id] && query.errors > card->queue_errors[id]) {
-		card->queue_errors[id] = query.errors;
-		queue_error_take(device, &fault);
-	}
-	pthread_mutex_unlock(&card->lock);
 }
 
 /* Without asking the driver, which drm_poll() does, there is no way to know. */

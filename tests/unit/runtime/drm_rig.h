@@ -135,11 +135,11 @@ static int take_queue_query(struct drm_tutti_queue_query *query)
 {
 	if (driver.query_forgets)
 		*driver.query_forgets = 0;
-	if (driver.query_fails)
+	if (driver.query_fails && driver.query_fails != -EIO)
 		return driver.query_fails;
-	query->errors = driver.errors;
+	query->errors = driver.errors; /* of a queue that was lost with its context, too */
 	memcpy(query->fault, &driver.fault, sizeof(driver.fault));
-	return 0;
+	return driver.query_fails;
 }
 
 static int take(unsigned long request, void *args)

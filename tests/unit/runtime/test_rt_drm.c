@@ -279,6 +279,30 @@ static void keep_line(const char *line)
 	snprintf(said, sizeof(said), "%s", line);
 }
 
+/* A context that makes too many errors is ended. The driver's last answer about its queues still has the fault. */
+static void the_last_fault_is_told(void **state)
+{
+	struct tutti_device *device = open_device();
+	struct tutti_queue_options options = {.error = on_error};
+	struct tutti_fault fault;
+	struct tutti_queue *queue;
+
+	tutti_message_handler(keep_line);
+	reported = 0;
+	assert_int_equal(tutti_queue_create(device, &options, &queue), 0);
+	driver.fault = (struct tutti_fault){.code = TUTTI_ERROR_MEMORY_FAULT, .address = 0x1234000};
+	driver.errors = driver.events = 1;
+	driver.query_fails = -EIO;
+	assert_int_equal(tutti_queue_poll(queue), -EIO);
+	assert_int_equal(tutti_queue_error(queue, &fault), TUTTI_ERROR_MEMORY_FAULT);
+	assert_int_equal(fault.address, 0x1234000);
+	assert_int_equal(reported, 1);
+	assert_non_null(strstr(said, "has ended this program's context"));
+	tutti_queue_destroy(queue);
+	tutti_device_close(device);
+	tutti_message_handler(NULL);
+}
+
 /* Only the driver sees the crash record. Its place in the window is empty, which must not be taken for a record. */
 static void a_crash_without_its_record(void **state)
 {
@@ -337,6 +361,7 @@ int main(void)
 		T("SYS-56: a sync_file follows a signal", sync_files),
 		T("SYS-42: an error of a queue is told once", errors_are_told_once),
 		T("SYS-42: who waits learns that the driver has ended the context", waits_end_with_the_context),
+		T("SYS-42: the fault of a queue whose context the driver has ended is told", the_last_fault_is_told),
 		T("SYS-58: a crash whose record cannot be seen", a_crash_without_its_record),
 		T("SYS-42: a queue that is being destroyed is no lost context", a_queue_that_goes_is_no_lost_context),
 		T("PKT-10: an RSB is read to an address", rsb_is_read_to_an_address),
