@@ -128,15 +128,35 @@ static void list_record(const struct trace_model *model, const struct tutti_trac
 		       r->cta, r->value);
 }
 
+/* The pictures have a place for each SM of the card. */
+static int check_gpcs(const struct trace_model *model, const char *path)
+{
+	for (unsigned g = 0; g < model->card.gpcs; g++) {
+		const struct tutti_gpc *gpc = &model->card.gpc[g];
+
+		if (gpc->sms && gpc->first_sm + gpc->sms <= model->card.sms)
+			continue;
+		fprintf(stderr, "tutti trace: %s: damaged: GPC %u is said to have %u SMs from %u on, and the card has %u\n",
+			path, g, gpc->sms, gpc->first_sm, model->card.sms);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int load(struct trace_model *model, const char *path)
 {
 	int error = trace_load(model, path);
 
-	if (error)
+	if (error) {
 		fprintf(stderr, "tutti trace: %s: %s\n", path,
 			error == -EINVAL    ? "not a trace, or one of another version"
 			: error == -ENODATA ? "the trace is cut short: was the program killed, or is it running still?"
 					    : strerror(-error));
+		return error;
+	}
+	error = check_gpcs(model, path);
+	if (error)
+		trace_unload(model);
 	return error;
 }
 

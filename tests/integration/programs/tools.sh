@@ -162,6 +162,20 @@ damaged_traces_say() {
 		says 'not a trace' sh -c "$out/tutti trace list LICENSE 2>&1" && fails 1 "$out/tutti" trace list "$work/empty"
 }
 
+# The table of GPCs: 320 bytes into the discovery data, which follow a head of 32 bytes; four numbers of 16 bits each.
+foreign_gpcs_say() {
+	local entry command
+	for entry in 0:65535,1 0:0,65535 0:0,0 1:65535,65535; do
+		perl -0777 -pe 'BEGIN { ($g, $first, $sms) = split /[:,]/, shift }
+			substr($_, 32 + 248, 4) = pack "L", $g + 1; substr($_, 32 + 320 + 8 * $g, 4) = pack "S2", $first, $sms' \
+			"$entry" "$work/t" >"$work/foreign.trace" || return 1
+		for command in list json 'svg -o x' html; do
+			fails 1 sh -c "cd $work && $PWD/$out/tutti trace $command foreign.trace >/dev/null 2>said" &&
+				grep -q "foreign.trace: damaged: GPC ${entry%%:*} " "$work/said" || { cat "$work/said"; return 1; }
+		done
+	done
+}
+
 helps() { # every command and example; an argument that an example does not know is refused
 	local command example
 	for command in $("$out/tutti" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p') 'trace run' 'trace list' 'trace json' 'trace html' 'trace svg'; do
@@ -305,6 +319,7 @@ check "CGA-30, SYS-46: tutti trace run, list, json of an example" traces
 check "SYS-46: a program that a signal ends leaves its trace, with kernel names" interrupted_traces
 check "SYS-46: what the card has recorded last is in it; own handlers and children are left alone" sudden_ends
 check "SYS-46: a trace that is cut short, and a file that is none" damaged_traces_say
+check "SYS-46: a trace of GPCs whose SMs the card does not have" foreign_gpcs_say
 check "SYS-46: every command has help, which names every example; examples refuse what they do not know" helps
 check "SYS-42: numbers that are none, or do not fit, are refused" bad_numbers
 check "SYS-58: mistakes in the environment and in topologies are said, with value and line" bad_environment
