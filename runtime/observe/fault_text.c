@@ -5,6 +5,7 @@
 
 #include "code/code_name.h"
 #include "memory/memory.h"
+#include "packet/packet.h"
 #include "queue/queue.h"
 #include "tutti/wave.h"
 
@@ -62,12 +63,29 @@ static const char *cause_text(const struct tutti_fault *fault)
 	return TEXT(causes, fault->cause);
 }
 
-/* The packet is still in its slot until the ring comes round. Of a condensed one the kernel cannot be told from it. */
+/*
+ * Of a condensed packet the kernel cannot be told. The card overwrites the type of packets that it takes, but what
+ * follows it in a condensed one makes no launch.
+ */
+static bool is_launch(const struct queue *queue, const union tutti_packet *slot)
+{
+	union tutti_packet packet = *slot;
+
+	if (!(queue->public.flags & TUTTI_QUEUE_EXTENDED))
+		return true;
+	if ((packet.word[0] & TUTTI_HEADER_TYPE) == TUTTI_PACKET_INVALID)
+		packet.dispatch.header = TUTTI_PACKET_KERNEL_DISPATCH;
+	return (packet.word[0] & TUTTI_HEADER_TYPE) == TUTTI_PACKET_KERNEL_DISPATCH &&
+	       packet_check(&packet, queue->public.flags, NULL) == TUTTI_ERROR_NONE;
+}
+
+/* The packet is still in its slot until the ring comes round. */
 static bool kernel_of(struct queue *queue, const struct tutti_fault *fault, char name[CODE_NAME_BYTES])
 {
 	const union tutti_packet *slot = tutti_queue_slot(&queue->public, fault->packet);
 
-	if (tutti_load_relaxed(queue->public.write_index) - fault->packet > queue->public.mask + 1)
+	if (tutti_load_relaxed(queue->public.write_index) - fault->packet > queue->public.mask + 1 || fault->kernel ||
+	    !is_launch(queue, slot))
 		return false;
 	return code_kernel_name(queue->device, slot->dispatch.kernel_object, name);
 }

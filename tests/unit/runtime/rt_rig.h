@@ -400,7 +400,7 @@ __attribute__((unused)) static struct tutti_queue *a_queue(uint32_t flags, bool 
 __attribute__((unused)) static void take_packets(struct tutti_queue *queue)
 {
 	for (uint64_t i = *queue->read_index; i < *queue->write_index; i++)
-		tutti_queue_slot(queue, i)->word[0] = TUTTI_PACKET_INVALID;
+		tutti_queue_slot(queue, i)->dispatch.header = TUTTI_PACKET_INVALID;
 	tutti_store_release((uint64_t *)queue->read_index, *queue->write_index);
 }
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=code_kernel_name */
 /* The text of a fault names its cause, access, memory, place and packet (SYS-58). A fake card reports the faults. */
 #include "rt_rig.h"
 
 #include <stdio.h>
+
+#include "code/code_name.h"
 
 static struct tutti_queue *queue;
 static char text[512];
@@ -147,9 +150,60 @@ static void cut(void **state)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
+/* Kernels of loaded code. */
+#define KERNEL(n) (0x10000ull + 64 * (n))
+
+bool __wrap_code_kernel_name(struct tutti_device *device, uint64_t object, char name[CODE_NAME_BYTES]);
+bool __wrap_code_kernel_name(struct tutti_device *device, uint64_t object, char name[CODE_NAME_BYTES])
+{
+	if (object < KERNEL(0) || object >= KERNEL(16))
+		return false;
+	snprintf(name, CODE_NAME_BYTES, "k%u", (unsigned)(object - KERNEL(0)) / 64);
+	return true;
+}
+
+/* Three kernels as differences. That of the last one lies where a dispatch packet has its kernel. */
+static union tutti_packet condensed(void)
+{
+	struct diff diffs[3] = {{.vector = TUTTI_DIFF_KERNEL_OBJECT}, {.vector = TUTTI_DIFF_KERNEL_OBJECT}};
+	union tutti_packet packet = {.word = {TUTTI_PACKET_CONDENSED}};
+
+	diffs[2].vector = TUTTI_DIFF_KERNEL_OBJECT | TUTTI_DIFF_WORKGROUP_X | TUTTI_DIFF_WORKGROUP_Y | TUTTI_DIFF_GRID_X;
+	diffs[2].value[2] = diffs[2].value[3] = 8;
+	diffs[2].value[5] = 64;
+	for (unsigned i = 0; i < 3; i++)
+		diffs[i].value[10] = KERNEL(i);
+	assert_true(diff_encode(&packet.condensed, false, diffs, 3) > 0);
+	assert_true(packet.dispatch.kernel_object == KERNEL(2));
+	return packet;
+}
+
+/* A packet in the ring names its kernel, before the card takes it and afterwards. A condensed one does not say which. */
+static void kernels(void **state)
+{
+	struct tutti_fault fault = {.code = TUTTI_ERROR_KERNEL_TRAP, .sm = 0xffff};
+	struct tutti_launch launch = a_launch(5, 0, NULL);
+	union tutti_packet packet = condensed();
+
+	queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
+	assert_int_equal(tutti_dispatch(queue, &launch), 0);
+	assert_int_equal(tutti_queue_submit(queue, &packet), 0);
+	for (unsigned taken = 0; taken < 2; taken++) {
+		fault.packet = fault.kernel = 0;
+		tutti_fault_text(queue, &fault, text, sizeof(text));
+		assert_string_equal(text, "kernel trap in kernel k5; packet 0");
+		for (fault.packet = 1; fault.kernel < 3; fault.kernel++) {
+			tutti_fault_text(queue, &fault, text, sizeof(text));
+			assert_null(strstr(text, "in kernel"));
+		}
+		take_packets(queue);
+	}
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {T(allocations), T(elsewhere), T(sentences), T(every_cause), T(cut)};
+	static const struct CMUnitTest tests[] = {T(allocations), T(elsewhere), T(sentences), T(every_cause), T(cut), T(kernels)};
 
 	return cmocka_run_group_tests_name("SYS-58 the text of a fault", tests, NULL, NULL);
 }
