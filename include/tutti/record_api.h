@@ -81,7 +81,7 @@ int tutti_recording_set_kernarg(struct tutti_recording *recording, unsigned inde
 int tutti_recording_set_grid(struct tutti_recording *recording, unsigned index, const uint32_t grid[3]);
 /**
  * tutti_recording_set_signal() - change the signal of launch @index for later replays; NULL: none.
- * Return: 0; -EINVAL: there is no such launch, or @signal is not a signal of the queue's device.
+ * Return: 0; -EINVAL: there is no such launch, or @signal is not a signal of the queue's device; -ENOMEM.
  */
 int tutti_recording_set_signal(struct tutti_recording *recording, unsigned index, tutti_signal_t signal);
 

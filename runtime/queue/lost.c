@@ -1,7 +1,60 @@
 // SPDX-License-Identifier: MIT
 #include "queue/lost.h"
 
+#include <stdlib.h>
+
 #include "memory/memory.h"
+
+static void forget_first(struct queue *queue)
+{
+	struct owed *owed = queue->owed;
+
+	queue->owed = owed->next;
+	free(owed);
+}
+
+void owed_forget(struct queue *queue)
+{
+	while (queue->owed)
+		forget_first(queue);
+}
+
+/* The caller holds device->lock. What stood in the ring a round ago is not known of other packets either. */
+static void forget_old(struct queue *queue)
+{
+	uint64_t written = tutti_load_relaxed(queue->public.write_index);
+
+	while (queue->owed && written - queue->owed->last > queue->public.mask + 1)
+		forget_first(queue);
+}
+
+int owed_add(struct queue *queue, uint64_t signal, uint64_t first, uint64_t last)
+{
+	struct owed *owed = malloc(sizeof(*owed));
+
+	if (!owed)
+		return -ENOMEM;
+	*owed = (struct owed){.signal = signal, .first = first, .last = last};
+	pthread_mutex_lock(&queue->device->lock);
+	forget_old(queue);
+	if (queue->owed)
+		queue->owed_last->next = owed;
+	else
+		queue->owed = owed;
+	queue->owed_last = owed;
+	pthread_mutex_unlock(&queue->device->lock);
+	return 0;
+}
+
+bool packets_unfinished(const struct queue *queue, uint64_t first, uint64_t last)
+{
+	uint64_t failed = queue->error.fault.packet, taken = tutti_load_relaxed(queue->public.read_index);
+
+	if (taken <= last)
+		return true;
+	/* The kernels of a condensed packet that was taken last may still wait for what has failed. */
+	return queue->error.stopped && failed <= last && (failed >= first || taken == last + 1);
+}
 
 /* Is @signal among those visited? */
 struct search {
@@ -46,6 +99,9 @@ static void each_unfinished(struct queue *queue, void (*visit)(void *context, ui
 		visit(context, slot_signal(queue, index, true));
 	if (queue->each_recorded)
 		queue->each_recorded(queue, visit, context);
+	for (const struct owed *owed = queue->owed; owed; owed = owed->next)
+		if (packets_unfinished(queue, owed->first, owed->last))
+			visit(context, owed->signal);
 }
 
 static bool owes(struct queue *queue, const struct tutti_signal *signal)

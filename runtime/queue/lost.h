@@ -27,6 +27,12 @@ struct signal_watch {
 	bool lost;
 };
 
+/** struct owed - a signal that packets @first to @last were sent with, and that their recording no longer knows. */
+struct owed {
+	struct owed *next;
+	uint64_t signal, first, last;
+};
+
 /** watch_holds() - does the condition hold now? */
 static inline bool watch_holds(struct signal_watch *watch)
 {
@@ -59,6 +65,12 @@ static inline bool watch_lost(const struct signal_watch *watch)
  * another one is stored. It may be gone afterwards.
  */
 void lost_by_failure(struct tutti_device *device, struct tutti_signal *signal, int64_t value);
+/** owed_add() - a recording is about to forget a signal that its packets were sent with. 0 or -ENOMEM. */
+int owed_add(struct queue *queue, uint64_t signal, uint64_t first, uint64_t last);
+/** owed_forget() - the queue goes. */
+void owed_forget(struct queue *queue);
+/** packets_unfinished() - are packets of a replay among those that failed or were not taken? Under device->lock. */
+bool packets_unfinished(const struct queue *queue, uint64_t first, uint64_t last);
 /** lost_by_stop() - the queue has stopped. The caller holds device->lock. */
 void lost_by_stop(struct queue *queue);
 /** lost_by_destroy() - nothing of the queue is in flight any more. The caller holds device->lock. */

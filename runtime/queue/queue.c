@@ -336,6 +336,7 @@ void queue_destroy(struct queue *queue)
 	lose_users(queue);
 	if (queue->forget_recordings)
 		queue->forget_recordings(queue);
+	owed_forget(queue);
 	if (error &&
 	    !device_dead(device)) { /* the card may still use the ring, the words and the doorbell: leak them */
 		queue_abandon(queue);

@@ -16,6 +16,7 @@ struct queue_words {
  * struct queue - a queue: its public part, and what only the library sees.
  * @recording: if not NULL, dispatches are added to it instead of the ring; changed only by the thread that records
  * @recordings: finished recordings of this queue. Under device->lock
+ * @owed, @owed_last: signals that recordings no longer know. Under device->lock
  * @each_recorded: set with the first recording; visits the signals of recordings whose packets are not all done.
  *	Called under device->lock
  * @forget_recordings: set with the first recording; called when the queue is destroyed, after which its recordings can
@@ -38,6 +39,7 @@ struct queue {
 	struct queue_words *words;
 	struct tutti_recording *recording;
 	struct tutti_recording *recordings;
+	struct owed *owed, *owed_last;
 	void (*each_recorded)(struct queue *queue, void (*visit)(void *context, uint64_t signal), void *context);
 	void (*forget_recordings)(struct queue *queue);
 	struct queue_user *users;

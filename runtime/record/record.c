@@ -10,19 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue/lost.h"
 #include "record/condense.h"
 #include "record/grid.h"
 
-/** struct cga_size - workgroups of a launch's CGAs along x, y and z; all 1 if it has none. */
-struct cga_size {
-	uint16_t along[3];
+/**
+ * struct note - what is known of a launch beside its packet.
+ * @cga: workgroups of its CGAs along x, y and z; all 1 if it has none
+ * @since: packets before this one do not name its signal
+ */
+struct note {
+	uint16_t cga[3];
+	uint64_t since;
 };
 
 /**
  * struct tutti_recording - see tutti.h. Only one thread may use it at a time.
  * @number: identifies it as an owner of RSB entries; never used twice
  * @from: for each reference, the launch that it is sent as
- * @cga: the CGAs of each launch
+ * @note: one for each launch
  * @image: the packets that a replay sends, unless @stale
  * @resident: the RSB held all references when its epoch was @epoch
  * @first, @last: the packets of the newest replay; @sent: there has been one
@@ -43,7 +49,7 @@ struct tutti_recording {
 	uint64_t first, last;
 	enum tutti_replay_form form;
 	struct tutti_dispatch_packet *launch;
-	struct cga_size *cga;
+	struct note *note;
 	struct place *place;
 	unsigned launches, room;
 	unsigned from[TUTTI_REFERENCES];
@@ -57,6 +63,37 @@ static struct handle_pool pool = HANDLE_POOL(struct tutti_recording);
 static bool recording_live(const struct tutti_recording *recording)
 {
 	return recording && handle_live(&recording->handle);
+}
+
+/* Has launch @index been sent with the signal that it has? */
+static bool has_named(const struct tutti_recording *recording, unsigned index)
+{
+	return recording->launch[index].signal && recording->sent &&
+	       recording->last >= recording->note[index].since;
+}
+
+/* Launch @index is about to lose its signal. If the newest replay has named it, the queue notes that. 0 or -ENOMEM. */
+static int owe(const struct tutti_recording *recording, unsigned index)
+{
+	CALL_SCOPE(call);
+	struct queue *queue = recording->queue;
+
+	if (!queue || !has_named(recording, index) || !queue_call(&call, &queue->public))
+		return 0;
+	return owed_add(queue, recording->launch[index].signal, recording->first, recording->last);
+}
+
+/* Its packets may be under way. Without memory for these notes, waits that are in vain do not end. */
+static void owe_all(const struct tutti_recording *recording)
+{
+	uint64_t noted = 0;
+
+	for (unsigned i = 0; i < recording->launches; i++) {
+		if (!has_named(recording, i) || recording->launch[i].signal == noted)
+			continue;
+		owe(recording, i);
+		noted = recording->launch[i].signal;
+	}
 }
 
 static void unlink_from_queue(struct tutti_recording *recording)
@@ -74,14 +111,16 @@ static void unlink_from_queue(struct tutti_recording *recording)
 
 static void recording_free(struct tutti_recording *recording)
 {
-	if (recording->queue && !recording->open)
+	if (recording->queue && !recording->open) {
+		owe_all(recording);
 		unlink_from_queue(recording);
+	}
 	if (recording->queue && recording->rsb)
 		rsb_forget(recording->rsb, recording->number, 0);
 	free(recording->image);
 	free(recording->place);
 	free(recording->launch);
-	free(recording->cga);
+	free(recording->note);
 	handle_free(&pool, &recording->handle);
 }
 
@@ -116,25 +155,12 @@ static void orphan(struct queue *queue)
 	}
 }
 
-/* The caller holds device->lock. Are packets of the newest replay among those that failed or were not taken? */
-static bool unfinished(const struct queue *queue, const struct tutti_recording *recording)
-{
-	uint64_t failed = queue->error.fault.packet, taken = tutti_load_relaxed(queue->public.read_index);
-
-	if (!recording->sent)
-		return false;
-	if (taken <= recording->last)
-		return true;
-	/* The kernels of a condensed packet that was taken last may still wait for what has failed. */
-	return queue->error.stopped && failed <= recording->last &&
-	       (failed >= recording->first || taken == recording->last + 1);
-}
-
 static void each_recorded(struct queue *queue, void (*visit)(void *context, uint64_t signal), void *context)
 {
 	for (const struct tutti_recording *r = queue->recordings; r; r = r->next)
-		for (unsigned i = 0; unfinished(queue, r) && i < r->launches; i++)
-			visit(context, r->launch[i].signal);
+		for (unsigned i = 0; packets_unfinished(queue, r->first, r->last) && i < r->launches; i++)
+			if (has_named(r, i))
+				visit(context, r->launch[i].signal);
 }
 
 int tutti_record_begin(struct tutti_queue *public)
@@ -169,16 +195,16 @@ int tutti_record_begin(struct tutti_queue *public)
 static int grow(struct tutti_recording *recording)
 {
 	unsigned room = recording->room ? 2 * recording->room : 32;
-	void *launch, *cga;
+	void *launch, *note;
 
 	launch = realloc(recording->launch, room * sizeof(*recording->launch));
 	if (!launch)
 		return -ENOMEM;
 	recording->launch = launch;
-	cga = realloc(recording->cga, room * sizeof(*recording->cga));
-	if (!cga)
+	note = realloc(recording->note, room * sizeof(*recording->note));
+	if (!note)
 		return -ENOMEM;
-	recording->cga = cga;
+	recording->note = note;
 	recording->room = room;
 	return 0;
 }
@@ -186,13 +212,13 @@ static int grow(struct tutti_recording *recording)
 int record_launch(struct tutti_recording *recording, const struct tutti_dispatch_packet *packet,
 		  const struct tutti_kernel_descriptor *descriptor)
 {
-	struct cga_size cga = {{1, 1, 1}};
+	struct note note = {.cga = {1, 1, 1}};
 
 	if (recording->launches == recording->room && grow(recording))
 		return -ENOMEM;
 	if (descriptor && descriptor->cga_kind != TUTTI_CGA_NONE)
-		memcpy(cga.along, descriptor->cga, sizeof(cga.along));
-	recording->cga[recording->launches] = cga;
+		memcpy(note.cga, descriptor->cga, sizeof(note.cga));
+	recording->note[recording->launches] = note;
 	recording->launch[recording->launches++] = *packet;
 	return 0;
 }
@@ -323,7 +349,7 @@ int tutti_recording_set_grid(struct tutti_recording *recording, unsigned index, 
 	launch.setup = launch.grid_z > 1 || launch.workgroup_z > 1   ? 3
 		       : launch.grid_y > 1 || launch.workgroup_y > 1 ? 2
 								     : 1;
-	if (!grid_is_whole(&launch, recording->cga[index].along))
+	if (!grid_is_whole(&launch, recording->note[index].cga))
 		return -EINVAL;
 	recording->launch[index] = launch;
 	return changed(recording, index);
@@ -331,9 +357,15 @@ int tutti_recording_set_grid(struct tutti_recording *recording, unsigned index, 
 
 int tutti_recording_set_signal(struct tutti_recording *recording, unsigned index, tutti_signal_t signal)
 {
+	int error;
+
 	if (!recording_live(recording) || index >= recording->launches ||
 	    (recording->queue && signal && !signal_ok(recording->queue->device, signal)))
 		return -EINVAL;
+	error = owe(recording, index);
+	if (error)
+		return error;
+	recording->note[index].since = recording->sent ? recording->last + 1 : 0;
 	recording->launch[index].signal = (uintptr_t)signal;
 	return changed(recording, index);
 }

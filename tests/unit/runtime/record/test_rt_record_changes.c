@@ -97,6 +97,68 @@ static void set_signals(void **state)
 	assert_int_equal(tutti_recording_destroy(recording), 0);
 }
 
+/* The card stops the queue at the packet sent last, of which it has taken all or none. */
+static void stop(bool taken)
+{
+	struct tutti_fault fault = {
+	    .code = TUTTI_ERROR_KERNEL_TRAP, .queue = (uint16_t)queue->id, .packet = *queue->write_index - 1};
+
+	if (taken)
+		take_packets(queue);
+	queue_error_take(device, &fault);
+}
+
+/* Packets that were sent owe the signals they were sent with, whatever becomes of their recording. */
+static void owed_as_sent(void **state)
+{
+	for (unsigned way = 0; way < 8; way++) {
+		struct tutti_recording *recording = recorded(LAUNCHES, signals[0]);
+
+		for (unsigned round = 0; round < 2; round++) { /* the first replay sends the references */
+			take_packets(queue);
+			assert_int_equal(tutti_replay(recording), 0);
+		}
+		if (way & 1)
+			assert_int_equal(tutti_recording_set_signal(recording, LAUNCHES - 1, signals[1]), 0);
+		if (way & 2)
+			assert_int_equal(tutti_recording_destroy(recording), 0);
+		assert_false(given_up(signals[0]));
+		stop(way & 4);
+		assert_true(given_up(signals[0]));
+		assert_false(given_up(signals[1])); /* it would have been sent by the next replay */
+		assert_int_equal(tutti_queue_reset(queue), 0);
+		take_packets(queue);
+		assert_false(given_up(signals[0]));
+		for (unsigned i = 0; i < 63; i++) { /* the ring still says where the packet was */
+			struct tutti_launch launch = a_launch(0, 0, NULL);
+
+			assert_int_equal(tutti_dispatch(queue, &launch), 0);
+			take_packets(queue);
+		}
+		stop(true);
+		assert_false(given_up(signals[0]));
+		assert_int_equal(tutti_queue_reset(queue), 0);
+		assert_int_equal(tutti_recording_destroy(recording), way & 2 ? -EINVAL : 0);
+	}
+}
+
+/* Signals in turn: what a replay was sent with is known until others have been written over its packets. */
+static void signals_in_turn(void **state)
+{
+	struct tutti_recording *recording = recorded(LAUNCHES, signals[0]);
+	unsigned kept = 0;
+
+	for (unsigned round = 0; round < 1000; round++) {
+		assert_int_equal(tutti_recording_set_signal(recording, LAUNCHES - 1, signals[round & 1]), 0);
+		assert_int_equal(tutti_replay(recording), 0);
+		take_packets(queue);
+	}
+	for (const struct owed *owed = queue_of(queue)->owed; owed; owed = owed->next)
+		kept++;
+	assert_in_range(kept, 1, 64);
+	assert_int_equal(tutti_recording_destroy(recording), 0);
+}
+
 /* A grid that is not made of whole CGAs is refused when it is set, as the launch would have been, and changes nothing. */
 static void set_grids(void **state)
 {
@@ -142,7 +204,8 @@ static void set_grids(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {R(owed_again), R(set_signals), R(set_grids)};
+	static const struct CMUnitTest tests[] = {R(owed_again), R(set_signals), R(owed_as_sent),
+						  R(signals_in_turn), R(set_grids)};
 
 	return cmocka_run_group_tests_name("PKT-10, PKT-22, SYS-41 changes of recorded launches", tests, NULL, NULL);
 }
