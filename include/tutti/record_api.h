@@ -15,7 +15,8 @@
  *		tutti_replay(recording);
  *
  * Replaying needs an extended queue (TUTTI_QUEUE_EXTENDED). A recording is used by one thread at a
- * time. tutti.h includes this header. (spec PKT-22)
+ * time. On a deterministic device a replay that waits for room may call handlers; they cannot
+ * replay, change or destroy the same recording (-EBUSY). tutti.h includes this header. (spec PKT-22)
  */
 #ifndef TUTTI_RECORD_API_H
 #define TUTTI_RECORD_API_H
@@ -53,7 +54,7 @@ int tutti_record_end(struct tutti_queue *queue, struct tutti_recording **recordi
 /**
  * tutti_recording_destroy() - destroy a recording; replays that were sent still run. NULL is fine.
  *
- * Return: 0, -EINVAL.
+ * Return: 0, -EINVAL, -EBUSY.
  */
 int tutti_recording_destroy(struct tutti_recording *recording);
 

@@ -31,6 +31,7 @@ struct note {
  * @note: one for each launch
  * @image: the packets that a replay sends, unless @stale
  * @resident: the RSB held all references when its epoch was @epoch
+ * @sending: a replay is under way, which may call handlers while it waits for room
  * @first, @last: the packets of the newest replay; @sent: there has been one
  */
 struct tutti_recording {
@@ -45,7 +46,7 @@ struct tutti_recording {
 	bool stale;
 	bool resident;
 	bool open; /* between begin and end */
-	bool sent;
+	bool sent, sending;
 	uint64_t first, last;
 	enum tutti_replay_form form;
 	struct tutti_dispatch_packet *launch;
@@ -63,6 +64,21 @@ static struct handle_pool pool = HANDLE_POOL(struct tutti_recording);
 static bool recording_live(const struct tutti_recording *recording)
 {
 	return recording && handle_live(&recording->handle);
+}
+
+/* May it be changed or replayed? 0, -EINVAL, -EBUSY: this is called by a handler, within a replay of it. */
+static int recording_use(const struct tutti_recording *recording)
+{
+	if (!recording_live(recording))
+		return -EINVAL;
+	return recording->sending ? -EBUSY : 0;
+}
+
+static int launch_use(const struct tutti_recording *recording, unsigned index)
+{
+	int error = recording_use(recording);
+
+	return !error && index >= recording->launches ? -EINVAL : error;
 }
 
 /* Has launch @index been sent with the signal that it has? */
@@ -130,6 +146,8 @@ int tutti_recording_destroy(struct tutti_recording *recording)
 
 	if (!recording)
 		return 0;
+	if (recording_use(recording) == -EBUSY)
+		return -EBUSY;
 	call_begin_owner(&call, &recording->handle); /* without a device it has no queue either */
 	if (!handle_end(&recording->handle))
 		return -EINVAL;
@@ -290,7 +308,11 @@ unsigned tutti_recording_kernels(const struct tutti_recording *recording)
 
 int tutti_recording_form(struct tutti_recording *recording, enum tutti_replay_form form)
 {
-	if (!recording_live(recording) || (unsigned)form > TUTTI_REPLAY_PLAIN)
+	int error = recording_use(recording);
+
+	if (error)
+		return error;
+	if ((unsigned)form > TUTTI_REPLAY_PLAIN)
 		return -EINVAL;
 	if (form == recording->form)
 		return 0;
@@ -304,7 +326,7 @@ unsigned tutti_recording_packets(struct tutti_recording *recording)
 {
 	if (!recording_live(recording))
 		return 0;
-	if (recording->stale && recording->queue)
+	if (recording->stale && recording->queue && !recording->sending)
 		build(recording);
 	return recording->images;
 }
@@ -330,18 +352,21 @@ static int changed(struct tutti_recording *recording, unsigned index)
 
 int tutti_recording_set_kernarg(struct tutti_recording *recording, unsigned index, void *kernarg)
 {
-	if (!recording_live(recording) || index >= recording->launches)
-		return -EINVAL;
+	int error = launch_use(recording, index);
+
+	if (error)
+		return error;
 	recording->launch[index].kernarg = (uintptr_t)kernarg;
 	return changed(recording, index);
 }
 
 int tutti_recording_set_grid(struct tutti_recording *recording, unsigned index, const uint32_t grid[3])
 {
+	int error = launch_use(recording, index);
 	struct tutti_dispatch_packet launch;
 
-	if (!recording_live(recording) || index >= recording->launches || !grid || !grid[0])
-		return -EINVAL;
+	if (error || !grid || !grid[0])
+		return error ? error : -EINVAL;
 	launch = recording->launch[index];
 	launch.grid_x = grid[0];
 	launch.grid_y = grid[1] ? grid[1] : 1;
@@ -357,12 +382,12 @@ int tutti_recording_set_grid(struct tutti_recording *recording, unsigned index, 
 
 int tutti_recording_set_signal(struct tutti_recording *recording, unsigned index, tutti_signal_t signal)
 {
-	int error;
+	int error = launch_use(recording, index);
 
-	if (!recording_live(recording) || index >= recording->launches ||
-	    (recording->queue && signal && !signal_ok(recording->queue->device, signal)))
-		return -EINVAL;
-	error = owe(recording, index);
+	if (!error && recording->queue && signal && !signal_ok(recording->queue->device, signal))
+		error = -EINVAL;
+	if (!error)
+		error = owe(recording, index);
 	if (error)
 		return error;
 	recording->note[index].since = recording->sent ? recording->last + 1 : 0;
@@ -441,13 +466,11 @@ static inline unsigned part_of(const struct tutti_recording *recording)
 	return (unsigned)(recording->queue->public.mask + 1) / 2;
 }
 
-static int send(struct tutti_recording *recording, unsigned n)
+static int send_parts(struct tutti_recording *recording, unsigned n)
 {
 	const union tutti_packet *image = recording->image;
 	unsigned part = part_of(recording);
 
-	if (__builtin_expect(tutti_load_relaxed(&recording->queue->device->abandons), 0))
-		take_signals(recording);
 	if (n <= part)
 		return n ? send_part(recording, image, n) : 0;
 	for (; n; n -= part, image += part) {
@@ -460,6 +483,18 @@ static int send(struct tutti_recording *recording, unsigned n)
 			return error;
 	}
 	return 0;
+}
+
+static inline int send(struct tutti_recording *recording, unsigned n)
+{
+	int error;
+
+	if (__builtin_expect(tutti_load_relaxed(&recording->queue->device->abandons), 0))
+		take_signals(recording);
+	recording->sending = true;
+	error = send_parts(recording, n);
+	recording->sending = false;
+	return error;
 }
 
 /*
@@ -536,8 +571,10 @@ static int replay_in_order(struct tutti_recording *recording)
 {
 	CALL_SCOPE(call);
 	struct tutti_rsb_object *rsb = recording->rsb;
-	int error;
+	int error = recording_use(recording);
 
+	if (error)
+		return error;
 	if (!recording->queue || !queue_call(&call, &recording->queue->public))
 		return -EINVAL;
 	pthread_mutex_lock(&rsb->order);
@@ -556,9 +593,9 @@ int tutti_replay(struct tutti_recording *recording)
 	if (__builtin_expect(!recording_live(recording), 0))
 		return -EINVAL;
 	rsb = recording->rsb;
-	ready = !recording->stale && (recording->form == TUTTI_REPLAY_PLAIN ||
-				      (recording->resident && recording->epoch == tutti_load_acquire(&rsb->epoch)));
-
+	ready = !recording->stale && !recording->sending &&
+		(recording->form == TUTTI_REPLAY_PLAIN ||
+		 (recording->resident && recording->epoch == tutti_load_acquire(&rsb->epoch)));
 	if (__builtin_expect(!ready || contended(recording), 0))
 		return replay_in_order(recording);
 	if (__builtin_expect(queue_stopped(recording->queue), 0))

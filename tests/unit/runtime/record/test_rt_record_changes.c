@@ -9,16 +9,27 @@
 static struct tutti_queue *queue;
 static tutti_signal_t signals[2];
 
-static int open_queue(void **state)
+static int open_with(void **state, bool deterministic)
 {
 	int error = open_fake(state);
 
+	device->deterministic = deterministic;
 	fake.deaf = true; /* the card takes no packets */
 	for (unsigned i = 0; i < 2 && !error; i++)
 		error = tutti_signal_create(device, 1, &signals[i]);
 	if (!error)
 		queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
 	return error;
+}
+
+static int open_queue(void **state)
+{
+	return open_with(state, false);
+}
+
+static int open_deterministic(void **state)
+{
+	return open_with(state, true);
 }
 
 static int close_queue(void **state)
@@ -200,12 +211,68 @@ static void set_grids(void **state)
 	assert_int_equal(tutti_recording_destroy(recording), 0);
 }
 
+static unsigned meddled;
+
+/* Everything that a handler could do with the recording that is being replayed. */
+static bool meddles(tutti_signal_t signal, int64_t value, int error, void *recording)
+{
+	meddled++;
+	assert_int_equal(tutti_replay(recording), -EBUSY);
+	assert_int_equal(tutti_recording_set_kernarg(recording, LAUNCHES - 1, NULL), -EBUSY);
+	assert_int_equal(tutti_recording_set_grid(recording, LAUNCHES - 1, (uint32_t[3]){1}), -EBUSY);
+	assert_int_equal(tutti_recording_set_signal(recording, LAUNCHES - 1, signal), -EBUSY);
+	assert_int_equal(tutti_recording_form(recording, TUTTI_REPLAY_REFERENCE), -EBUSY);
+	assert_int_equal(tutti_recording_destroy(recording), -EBUSY);
+	assert_true(tutti_recording_packets(recording) > 0);
+	return false;
+}
+
+/* Launches without a recording, so that a replay has to wait until the card takes them. */
+static void fill_ring(void)
+{
+	struct tutti_launch launch = a_launch(1, 0, NULL);
+
+	fake.deaf = true;
+	for (unsigned i = 0; i < 64; i++)
+		assert_int_equal(tutti_dispatch(queue, &launch), 0);
+	fake.deaf = false;
+}
+
+/*
+ * Handlers of a deterministic device are called in the waits of any function, so also while a replay waits for room. They
+ * find the recording busy, and the card gets what was recorded, in each form, by the first replay and by later ones.
+ */
+static void handlers_meddle(void **state)
+{
+	struct tutti_recording *recording = recorded(LAUNCHES, NULL);
+
+	for (enum tutti_replay_form form = TUTTI_REPLAY_CONDENSED; form <= TUTTI_REPLAY_PLAIN; form++) {
+		assert_int_equal(tutti_recording_form(recording, form), 0);
+		for (unsigned round = 0; round < 3; round++) {
+			unsigned before = fake.n + 64;
+
+			fill_ring();
+			meddled = 0;
+			assert_int_equal(tutti_signal_handler(device, signals[0], TUTTI_EQ, 1, meddles, recording), 0);
+			assert_int_equal(tutti_replay(recording), 0);
+			assert_int_equal(meddled, 1);
+			assert_int_equal(tutti_queue_drain(queue, TUTTI_WAIT_FOREVER), 0);
+			assert_int_equal(fake.n - before, LAUNCHES);
+			for (unsigned i = 0; i < LAUNCHES; i++)
+				assert_int_equal(fake.ran[(before + i) % LOG].kernarg, 64 * i);
+		}
+	}
+	assert_int_equal(tutti_recording_destroy(recording), 0);
+}
+
 #define R(f) cmocka_unit_test_setup_teardown(f, open_queue, close_queue)
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {R(owed_again), R(set_signals), R(owed_as_sent),
-						  R(signals_in_turn), R(set_grids)};
+						  R(signals_in_turn), R(set_grids),
+						  cmocka_unit_test_setup_teardown(handlers_meddle, open_deterministic,
+										  close_queue)};
 
 	return cmocka_run_group_tests_name("PKT-10, PKT-22, SYS-41 changes of recorded launches", tests, NULL, NULL);
 }
