@@ -67,13 +67,17 @@ struct tutti_work_queue *tutti_work_queue(struct tutti_work *work)
 	return work_live(work) ? work->shared : NULL;
 }
 
-/* Rings the doorbell of the task's AQL queue with an index that is not new, which only makes the card look again. */
+/*
+ * Rings the doorbell of the task's AQL queue with an index that is not new, which only makes the card look again. Another
+ * thread may destroy that queue, of which the caller need not know.
+ */
 static void notify(struct tutti_work *work)
 {
-	struct tutti_queue *queue = work->user.queue ? &work->user.queue->public : NULL;
+	CALL_SCOPE(call);
+	struct tutti_queue *queue = (struct tutti_queue *)tutti_load_relaxed(&work->user.queue);
 	uint64_t written;
 
-	if (!queue)
+	if (!queue_call(&call, queue))
 		return;
 	tutti_fence();
 	written = tutti_load_relaxed(queue->write_index);
@@ -108,6 +112,14 @@ int tutti_work_try_push(struct tutti_work *work, const void *item)
 	return 0;
 }
 
+/* What a queue that has gone says is that it runs. */
+static bool task_stopped(const struct tutti_work *work)
+{
+	const struct queue *queue = tutti_load_relaxed(&work->user.queue);
+
+	return queue && queue_stopped(queue);
+}
+
 struct work_wait {
 	struct wait wait;
 	const struct tutti_work *work;
@@ -119,8 +131,7 @@ static bool has_room(const struct wait *wait)
 	uint64_t at = tutti_load_acquire(&work->shared->write_index);
 
 	return (int64_t)(tutti_load_acquire(slot(work->shared, at)) - at) >= 0 ||
-	       tutti_load_relaxed(&work->shared->closed) ||
-	       (work->user.queue && queue_stopped(work->user.queue));
+	       tutti_load_relaxed(&work->shared->closed) || task_stopped(work);
 }
 
 int tutti_work_push(struct tutti_work *work, const void *item, uint64_t timeout_ns)
@@ -135,7 +146,7 @@ int tutti_work_push(struct tutti_work *work, const void *item, uint64_t timeout_
 	room.wait.handle = &work->handle;
 	while ((error = tutti_work_try_push(work, item)) == -EAGAIN) {
 		error = wait_for(&room.wait, timeout_ns);
-		if (!error && work->user.queue && queue_stopped(work->user.queue))
+		if (!error && task_stopped(work))
 			error = -EIO;
 		if (error)
 			return error;

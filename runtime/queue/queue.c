@@ -279,7 +279,7 @@ void queue_use(struct tutti_device *device, struct queue_user *user, struct queu
 			at = &(*at)->next;
 		*at = user->next;
 	}
-	user->queue = queue;
+	tutti_store_relaxed(&user->queue, queue);
 	if (queue) {
 		user->next = queue->users;
 		queue->users = user;
@@ -292,7 +292,7 @@ static void lose_users(struct queue *queue)
 {
 	pthread_mutex_lock(&queue->device->lock);
 	for (; queue->users; queue->users = queue->users->next)
-		queue->users->queue = NULL;
+		tutti_store_relaxed(&queue->users->queue, NULL);
 	pthread_mutex_unlock(&queue->device->lock);
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock,--wrap=sched_yield */
 /* The host fills work queues, and the test takes the items as a task would (TSK-10, SYS-41). */
 #include "launch/work.h"
 #include "lock_check.h"
 #include "rt_rig.h"
+
+#include <signal.h>
 
 #define ITEMS 4u
 
@@ -244,11 +246,69 @@ static void destroyed_meanwhile(void **state)
 	transport.sleep = sleep_card;
 }
 
+static struct queue_words *words;
+static bool begun, waiting, gone, gone_first, faulted;
+
+int __real_sched_yield(void);
+int __wrap_sched_yield(void);
+
+/* Destroying a queue yields while calls use it. */
+int __wrap_sched_yield(void)
+{
+	if (tutti_load_relaxed(&begun) && pthread_equal(pthread_self(), destroyer))
+		tutti_store_release(&waiting, true);
+	return __real_sched_yield();
+}
+
+/* The push looks at the words of the queue. It goes on when the queue has gone, or cannot go. */
+static void on_look(int number, siginfo_t *info, void *context)
+{
+	(void)number, (void)info, (void)context;
+	if (pthread_equal(pthread_self(), test_thread)) {
+		tutti_store_release(&begun, true);
+		while (!tutti_load_acquire(&gone) && !tutti_load_acquire(&waiting))
+			__real_sched_yield();
+		gone_first = tutti_load_acquire(&gone);
+		faulted = true;
+	}
+	mprotect(words, TUTTI_PAGE_SIZE, PROT_READ | PROT_WRITE);
+}
+
+static void *destroys_queue(void *of)
+{
+	while (!tutti_load_acquire(&begun))
+		__real_sched_yield();
+	tutti_queue_destroy(of);
+	tutti_store_release(&gone, true);
+	return NULL;
+}
+
+/* The task's queue may be destroyed while another thread pushes: it waits until the push has rung the doorbell. */
+static void queue_goes_meanwhile(void **state)
+{
+	struct sigaction look = {.sa_sigaction = on_look, .sa_flags = SA_SIGINFO}, before;
+
+	fake.deaf = true;
+	assert_int_equal(tutti_queue_create(device, NULL, &task_queue), 0);
+	queue_use(device, &work->user, queue_of(task_queue));
+	words = queue_of(task_queue)->words;
+	begun = waiting = gone = gone_first = faulted = false;
+	assert_int_equal(sigaction(SIGSEGV, &look, &before), 0);
+	assert_int_equal(pthread_create(&destroyer, NULL, destroys_queue, task_queue), 0);
+	assert_int_equal(mprotect(words, TUTTI_PAGE_SIZE, PROT_NONE), 0);
+	assert_int_equal(push(0), 0);
+	pthread_join(destroyer, NULL);
+	assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
+	assert_true(faulted);
+	assert_false(gone_first);
+	assert_int_equal(push(1), 0);
+}
+
 #define W(f) cmocka_unit_test_setup_teardown(f, open_card, close_card_again)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {W(sizes), W(smallest), W(rounds), W(doorbells), W(waits), W(destroyed_meanwhile)};
+	static const struct CMUnitTest tests[] = {W(sizes), W(smallest), W(rounds), W(doorbells), W(waits), W(destroyed_meanwhile), W(queue_goes_meanwhile)};
 
 	return cmocka_run_group_tests_name("TSK-10, SYS-41 work queues", tests, NULL, NULL);
 }
