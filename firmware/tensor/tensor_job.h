@@ -6,8 +6,11 @@
 #include "tensor/descriptor_compile.h"
 #include "tensor/mover_ring.h"
 
-/* The kind of the request that is being served; it decides which function goes on with it. */
-enum job_kind { JOB_NONE, JOB_SLICES, JOB_CLIPPED, JOB_COLUMN, JOB_BLOCK };
+/*
+ * The kind of the request that is being served; it decides which function goes on with it. JOB_REFUSED: the request before was
+ * refused, and its fault has not been taken yet.
+ */
+enum job_kind { JOB_NONE, JOB_SLICES, JOB_CLIPPED, JOB_COLUMN, JOB_BLOCK, JOB_REFUSED };
 
 /** struct box - what is clipped in each dimension, laid out as in a mover descriptor. */
 struct box {

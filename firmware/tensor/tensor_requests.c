@@ -42,7 +42,6 @@ void tmau_init(void)
 	descriptor_init();
 	tmau_arrived = counters.tmau_requests;
 	tmau.missed = counters.tmau_requests - 1;
-	tmau.refused = false;
 	tmau.job.kind = JOB_NONE;
 	tmau.job.held = false;
 	tmau.built.used = 0;
@@ -108,7 +107,6 @@ static COLD enum progress refuse(const struct tutti_tensor_call *call, unsigned 
 		call->sm | (uint32_t)call->wave << 16, (uint32_t)call->pc, (uint32_t)(call->pc >> 32),
 		(uint32_t)address, (uint32_t)(address >> 32), engine } };
 
-	tmau.refused = true;
 	counters.tmau_not_tiles++;
 	attention.settle |= ATTEND_FAULT;
 	end(tmau_slot());
@@ -293,7 +291,7 @@ static enum progress go_on(struct job *job, int room)
 		done = im2col_run(room);
 		break;
 	default:
-		done = bulk_run(room);
+		done = job->kind == JOB_BLOCK && bulk_run(room);
 		break;
 	}
 	return done ? SERVED : MORE;
@@ -308,10 +306,11 @@ static inline void served(struct job *job)
 	counters.tmau_requests++;
 }
 
-/* The visit ends here, so that the task fails before the next request is served, which may be of the same task. */
+/* Nothing goes on until the task fails: the next request may be of the same task, or be refused as well. */
 static COLD void served_refused(struct job *job)
 {
 	served(job);
+	job->kind = JOB_REFUSED;
 	tmau.more = tmau_waiting();
 }
 
@@ -387,9 +386,9 @@ COLD void tmau_look_ahead(void)
 
 bool tmau_take_fault(struct tutti_event *fault)
 {
-	if (!tmau.refused)
+	if (tmau.job.kind != JOB_REFUSED)
 		return false;
-	tmau.refused = false;
+	tmau.job.kind = JOB_NONE;
 	*fault = tmau.fault;
 	return true;
 }

@@ -25,9 +25,8 @@
 struct tmau {
 	bool more;          /* the visit has ended, but more can be done without waiting for anything */
 	uint32_t missed;    /* number of the request for which a tensor descriptor was fetched last */
-	bool refused;       /* a request was refused, and @fault has not been taken yet */
 	struct job job;
-	struct tutti_event fault;     /* why it was refused, in the form in which an SM reports a fault */
+	struct tutti_event fault;     /* JOB_REFUSED: why, in the form in which an SM reports a fault */
 	struct tensor_template built; /* compiled from a tensor descriptor that came inside its request */
 };
 extern struct tmau tmau;

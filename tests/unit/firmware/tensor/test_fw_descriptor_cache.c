@@ -281,7 +281,7 @@ static void an_array_of_them(void **state)
 		assert_int_equal(is_cached(place(i % DESCRIPTORS)), i >= DESCRIPTORS);
 }
 
-/* A boot forgets what was cached, what was on its way, the request that was being served and the one that was refused. */
+/* A boot forgets what was cached, what was on its way, and the request that was being served or refused. */
 static void boot_forgets(void **state)
 {
 	struct tutti_tensor d = any_tensor();
@@ -294,8 +294,8 @@ static void boot_forgets(void **state)
 		descriptor_entries[i].t.used = mover_written + 20;
 	tmau.built.used = mover_written + 20;
 	descriptor_used = &descriptor_entry((uint32_t)place(0))->t;
-	tmau.job.kind = JOB_SLICES;
-	tmau.job.held = tmau.refused = true;
+	tmau.job.kind = JOB_REFUSED;
+	tmau.job.held = true;
 	hal_host_boot(8);
 	rig_drain();
 	assert_false(tmau_take_fault(&fault));

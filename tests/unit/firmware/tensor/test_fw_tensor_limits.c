@@ -333,6 +333,41 @@ static void visits(void **state)
 		}
 }
 
+/*
+ * A wrong request is refused at the end of a visit, in which a long one before it has been completed, and the next one, of
+ * another task, is wrong as well. Both tasks fail.
+ */
+static void refused_in_a_row(void **state)
+{
+	struct tutti_tensor d = needs(VISIT + 1, 0);
+	struct tutti_tensor_request r = { .op = TUTTI_COPY_LOAD, .rank = 5, .flags = TUTTI_REQUEST_TENSOR }, wrong;
+	struct task *other = &tasks[RIG_TASK + 1];
+
+	card_boot();
+	r.descriptor = card_descriptor_new(0, &d);
+	card_do(&r);
+	*other = tasks[RIG_TASK];
+	other->slot = RIG_TASK + 1;
+	wrong = r;
+	wrong.shared = 8;
+	card_front(&r);
+	card.front++;
+	tmau_event_request();
+	card_front(&wrong);
+	card.front++;
+	tmau_event_request();
+	main_settle();
+	wrong.rank = 4;
+	card_front(&wrong)->slot = RIG_TASK + 1;
+	card_tell();
+	card_idle();
+	main_settle();
+	assert_int_equal(card.ended, card.front);
+	assert_int_equal(card_fault(), TUTTI_CAUSE_TENSOR + TUTTI_TENSOR_ERROR_SHARED_ALIGN);
+	assert_int_equal(other->state, TASK_KILLED);
+	assert_int_equal(task_errors[RIG_TASK + 1].cause, TUTTI_CAUSE_TENSOR + TUTTI_TENSOR_ERROR_REQUEST_RANK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +377,7 @@ int main(void)
 		RIG_TEST("TMA-09 TMA-20", large_fills),
 		RIG_TEST("TMA-03 REL-11", room_for_two),
 		RIG_TEST("TMA-03 TMA-20 REL-11", visits),
+		RIG_TEST("TMA-04 SYS-06", refused_in_a_row),
 	};
 
 	return cmocka_run_group_tests_name("firmware: limits of tensor requests", tests, NULL, NULL);
