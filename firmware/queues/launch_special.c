@@ -117,7 +117,10 @@ static inline __attribute__((always_inline)) void take_slot(struct queue *queue,
 	counters.dispatches++;
 }
 
-/* Decode the packet for launch_metadata(). Return: 0, if that can go on */
+/*
+ * Decode the packet for launch_metadata(). What is kept does not say whether the waves of its kernel are independent, and by
+ * the time of the packets behind it the cache may not know the kernel any more. Return: 0, if that can go on
+ */
 static int metadata_decoded(struct queue *queue, const union tutti_packet *packet)
 {
 	struct kept *kept = &launch_kept[queue->buffer - 1];
@@ -128,6 +131,8 @@ static int metadata_decoded(struct queue *queue, const union tutti_packet *packe
 	packet_any = true;
 	code = packet_dispatch(queue, &packet->dispatch, kept->state, &launch);
 	packet_any = false;
+	if (!code && launch.kernel->demands & KERNEL_WAVES)
+		code = PACKET_SPECIAL;
 	if (code)
 		return code;
 	kept->state[REFERENCE_AT(groups)] = launch.groups;

@@ -328,6 +328,45 @@ static void kept_flags(void **unused)
 		}
 }
 
+/*
+ * So it is of a kernel with metadata that is like the one before, also when meanwhile the descriptor of another queue's kernel
+ * has taken the place of its own. The other one leaves no room for its CTA.
+ */
+static void kept_flags_of_the_next(void **unused)
+{
+	(void)unused;
+	for (unsigned flagged = 0; flagged < 2; flagged++) {
+		struct tutti_dispatch_packet p = kernel_packet(1, 1), fill = kernel_packet(1 + FW_KERNELS, 1);
+		int slot;
+
+		start(1, 0);
+		rig_queue(1, ASID, TUTTI_QUEUE_EXTENDED);
+		rig_queue(2, ASID, TUTTI_QUEUE_EXTENDED);
+		descriptor[1].flags = flagged ? TUTTI_KERNEL_INDEPENDENT : 0;
+		descriptor[2].flags = TUTTI_KERNEL_INDEPENDENT; /* there is one on the card in any case */
+		fill.kernel_object = KERNEL_AT + 64 * 2;
+		submit(2, &fill);
+		end_all((unsigned)slot_of(2, 0));
+		fill.kernel_object = KERNEL_AT + 64 * (1 + FW_KERNELS);
+		p.header |= TUTTI_HEADER_BARRIER;
+		p.workgroup_x = p.grid_x = fill.workgroup_x = fill.grid_x = 1024;
+		for (unsigned i = 0; i < 2; i++) {
+			tmd[i] = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION };
+			p.tmd = TMD_AT + i * sizeof(tmd[0]);
+			write_packet(1, &p);
+		}
+		ring_doorbell(1);
+		assert_int_equal(started[1], 1);
+		submit(2, &fill);
+		end_all((unsigned)slot_of(1, 0));
+		assert_int_equal(started[1], 2);
+		end_all((unsigned)slot_of(2, 1));
+		slot = slot_of(1, 1);
+		assert_true(slot >= 0);
+		assert_int_equal(tasks[slot].kept->kernel_flags & TUTTI_KERNEL_INDEPENDENT, flagged ? TUTTI_KERNEL_INDEPENDENT : 0);
+	}
+}
+
 /* Each task state that is sent is counted once, whether its task starts at once, waits or goes on after an eviction. */
 static void states_are_counted(void **unused)
 {
@@ -445,6 +484,7 @@ int main(void)
 		RIG_TEST("TSK-01 CGA-03", all_levels),
 		RIG_TEST("TSK-01 CGA-03", any_levels),
 		RIG_TEST("RES-07 PKT-12", kept_flags),
+		RIG_TEST("RES-07 REL-12", kept_flags_of_the_next),
 		RIG_TEST("TSK-16 TSK-03", states_are_counted),
 		RIG_TEST("TSK-02 TSK-12", oldest_of_all),
 		RIG_TEST("TSK-01 TSK-06", plain_metadata),
