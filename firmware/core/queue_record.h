@@ -66,10 +66,13 @@ struct queue {
 	/* These describe the condensed packet that is being launched. */
 	struct block *block;   /* the expansion it used last; while @run_kernels is 0 it may belong to another queue */
 	const uint32_t *record;
-	uint64_t run_packet;   /* index of the condensed packet */
+	union {
+		uint64_t run_packet;       /* index of the condensed packet */
+		uint32_t seen_generation;  /* while @run_kernels is 0: of the references for which @seen holds */
+	};
 	uint8_t run_kernel;    /* number of the kernel to launch next */
+	uint8_t seen;          /* barrier: dependencies seen satisfied; condensed: kernels whose metadata are valid */
 	uint8_t run_kernels;   /* number of its kernels; 0 if no condensed packet is being launched */
-	uint8_t run_stop;      /* the kernels from this one on cannot take the fast path */
 	uint8_t scrub;         /* a reference or condensed packet is among those to retire */
 	/* These describe the ring in user memory. */
 	uint32_t retired;      /* read index as the host sees it (low half) */
@@ -78,7 +81,7 @@ struct queue {
 	uint8_t batch;         /* slots to fetch next time */
 	uint8_t rung;          /* the doorbell was rung after the last fetch was sent */
 	uint8_t polls;         /* back-off step of polling */
-	uint8_t seen;          /* barrier: dependencies seen satisfied; condensed: kernels whose metadata are valid */
+	uint8_t run_stop;      /* condensed: the kernels from this one on cannot take the fast path */
 	uint8_t probing;       /* number + 1 of the probe in flight */
 	uint8_t priority;
 	uint8_t works;         /* number of live queue tasks */

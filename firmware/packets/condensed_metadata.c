@@ -37,8 +37,9 @@ static int check(struct queue *queue, struct pending *p)
  * The whole packet is checked before anything starts (PKT-18), and so are its metadata and whether its grids can be
  * divided into CGAs. Metadata are checked one after another, because no queue may hold one record while it waits for the
  * next. At its launch each kernel fetches its metadata again and uses that copy. queue->seen counts the kernels that have
- * passed; if the visit is late the others wait for the next one. The state to check lies on the stack: a packet that had to
- * get a record for it would have to wait for one again after each fetch of metadata.
+ * passed; if the visit is late the others wait for the next one. Meanwhile another queue may replace a reference: then all of
+ * them are checked again. The state to check lies on the stack: a packet that had to get a record for it would have to wait
+ * for one again after each fetch of metadata.
  */
 COLD int condensed_check_special(struct queue *queue, struct block *block)
 {
@@ -48,6 +49,9 @@ COLD int condensed_check_special(struct queue *queue, struct block *block)
 	unsigned i;
 	int code = 0;
 
+	if (queue->seen_generation != queue->rsb->generation)
+		queue->seen = 0;
+	queue->seen_generation = queue->rsb->generation;
 	queue->record = block->record;
 	for (i = 0; i < block->kernels && !code; i++) {
 		const uint32_t *next = condensed_kernel(queue, queue->record, task.state, &launch);

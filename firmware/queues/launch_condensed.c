@@ -87,7 +87,7 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 	queue->rsb->readers++;
 	queue->record = block->record;
 	queue->run_packet = queue->head;
-	queue->run_kernel = 0;
+	queue->run_kernel = queue->seen = 0;
 	queue->run_kernels = block->kernels;
 	queue->run_stop = (uint8_t)stop;
 	queue->scrub = 1;

@@ -3,6 +3,7 @@
 #define RINGS 12u
 #include "fw_direct.h"
 
+#include "core/wait.h"
 #include "packets/condensed_block.h"
 
 enum { MORE = 3, LAST = FW_BLOCKS + MORE };
@@ -248,6 +249,76 @@ static void replaced_references(void **unused)
 	}
 }
 
+static uint32_t held_fetch[COMMAND_RECORD];
+
+/* Carry out all but the fetch of the last metadata of a packet with three kernels. */
+static void hold_metadata(const uint32_t *w, unsigned words)
+{
+	if ((w[0] & 0xff) == TUTTI_CMD_FETCH && (w[2] | (uint64_t)w[3] << 32) == TMD_AT + 2 * sizeof(tmd[0]))
+		memcpy(held_fetch, w, words * 4);
+	else
+		take_one(w, words);
+}
+
+static struct tutti_dispatch_packet with_metadata(unsigned number)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+	tmd[number] = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION };
+	p.tmd = TMD_AT + number * sizeof(tmd[0]);
+	return p;
+}
+
+/* A packet of three kernels with metadata, of which those of the first two are checked when those of the third are held. */
+static void submit_held(void)
+{
+	union tutti_packet p = condensed(3);
+
+	open_queues(2);
+	queue_at(1)->rsb = queue_at(0)->rsb;
+	queue_at(1)->table = queue_at(0)->table;
+	for (unsigned i = 0; i < 3; i++) {
+		store(0, i, with_metadata(i));
+		p.condensed.unit[i] = (uint16_t)i;
+	}
+	write_packet(0, &p);
+	rig_event(TUTTI_EVENT_DOORBELL, 1u << 0, 0);
+	take_by(hold_metadata);
+	assert_int_equal(started[0], 0);
+}
+
+/* Meanwhile another queue replaces the reference of the second kernel, and then those metadata become bad: none of them runs. */
+static void replaced_metadata(void **unused)
+{
+	(void)unused;
+	submit_held();
+	store(1, 1, with_metadata(3));
+	tmd[3].magic = 0;
+	take_fetch(held_fetch);
+	take();
+	assert_int_equal(started[0], 0);
+	assert_int_equal(queue_at(0)->error, TUTTI_ERROR_PACKET);
+}
+
+/* Or no reference has metadata any more. The packet behind is a barrier, and that waits for what it depends on. */
+static void no_metadata_any_more(void **unused)
+{
+	union tutti_packet barrier = { .barrier = { .header = TUTTI_PACKET_BARRIER_AND, .dependency = { [1] = SIGNAL_AT } } };
+
+	(void)unused;
+	submit_held();
+	signal_memory[0].value = 1;
+	for (unsigned i = 0; i < 3; i++)
+		store(1, i, kernel_packet(0, 1));
+	take_fetch(held_fetch);
+	take();
+	end_everything(3);
+	assert_int_equal(started[0], 3);
+	submit(0, &barrier);
+	assert_int_equal(queue_at(0)->wait, WAIT_SIGNAL);
+	signal_memory[0].value = 0;
+}
+
 /* Queues that are gone leave the blocks to others in which they were expanding packets. */
 static void blocks_of_the_dead(void **unused)
 {
@@ -328,6 +399,8 @@ int main(void)
 		RIG_TEST("PKT-16 REL-11", expansion_in_card_memory),
 		RIG_TEST("PKT-16 REL-11", forgotten_expansions),
 		RIG_TEST("PKT-10 PKT-16", replaced_references),
+		RIG_TEST("PKT-10 PKT-18", replaced_metadata),
+		RIG_TEST("PKT-10 PKT-18", no_metadata_any_more),
 		RIG_TEST("PKT-16 REL-11", blocks_of_the_dead),
 		RIG_TEST("PKT-16 REL-11", oldest_block_goes),
 		RIG_TEST("PKT-16", like_the_one_before_the_last),
