@@ -20,6 +20,8 @@
 
 void launch_block_free(struct queue *queue)
 {
+	queue->run_kernels = queue->run_stop = 0;
+	queue->run_in_flight = 0;
 	queue->block->busy = 0;
 	queue->rsb->used = command_tail(); /* commands before that may name its references */
 	if (!--queue->rsb->readers)
@@ -98,8 +100,6 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 /* The last kernel of the packet is launched, so its records and its reference to the task group are not needed now. */
 static void run_end(struct queue *queue)
 {
-	queue->run_kernels = 0;
-	queue->run_in_flight = 0;
 	launch_block_free(queue);
 	if (queue->block->group)
 		queue->block->group->open--;

@@ -54,7 +54,7 @@ void launch_again_signal(struct queue *queue, struct task *task, const struct tu
  */
 void launch_again_general(struct queue *queue, struct task *task, const struct tutti_reference *entry,
 			  const struct tutti_event *event, uint32_t n);
-/** launch_block_free() - give back the block that holds the records of the condensed packet. */
+/** launch_block_free() - no kernel of the condensed packet is launched any more: give back the block of its records. */
 void launch_block_free(struct queue *queue);
 
 #endif

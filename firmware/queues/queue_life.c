@@ -60,8 +60,6 @@ static COLD void run_drop(struct queue *queue)
 
 	if (!queue->run_kernels)
 		return;
-	queue->run_kernels = queue->run_stop = 0;
-	queue->run_in_flight = 0;
 	launch_block_free(queue);
 	if (group) {
 		group->signal = 0;
@@ -120,8 +118,6 @@ COLD bool queue_cancel_run(struct queue *queue, uint64_t packet)
 			counters.signals++;
 		}
 	}
-	queue->run_kernels = queue->run_stop = 0;
-	queue->run_in_flight = 0;
 	launch_block_free(queue);
 	if (group) {
 		group->signal = signal;
