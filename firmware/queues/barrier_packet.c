@@ -184,18 +184,8 @@ static void answered(struct probe *probe)
 		return;
 	}
 	if (probe->failed) {
-		struct tutti_fault fault = {
-			.code = TUTTI_ERROR_RING_FAULT,
-			.engine = TUTTI_ENGINE_FETCH,
-			.access = TUTTI_ACCESS_READ,
-			.cause = probe->failed,
-			.packet = queue->head,
-			.address = probe->address,
-			.sm = 0xffff,
-		};
-
 		queue->skip = 1;
-		queue_stop(queue, &fault);
+		queue_unreadable(queue, TUTTI_ERROR_RING_FAULT, probe->failed, probe->address);
 		return;
 	}
 	for (i = 0; i < DEPENDENCIES; i++)

@@ -117,17 +117,8 @@ void queue_event_fetch(unsigned number, const struct tutti_event *event)
 		return;
 	}
 	if (unlikely(cause)) {
-		struct tutti_fault fault = {
-			.code = cause == TUTTI_CAUSE_ECC ? TUTTI_ERROR_MEMORY : TUTTI_ERROR_RING_FAULT,
-			.engine = TUTTI_ENGINE_FETCH,
-			.access = TUTTI_ACCESS_READ,
-			.cause = (uint16_t)cause,
-			.packet = queue->head,
-			.address = event->word[1] | (uint64_t)event->word[2] << 32,
-			.sm = 0xffff,
-		};
-
-		queue_stop(queue, &fault);
+		queue_unreadable(queue, cause == TUTTI_CAUSE_ECC ? TUTTI_ERROR_MEMORY : TUTTI_ERROR_RING_FAULT, cause,
+				 event->word[1] | (uint64_t)event->word[2] << 32);
 		return;
 	}
 	queue->end = queue->packet + n;

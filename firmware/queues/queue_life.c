@@ -141,6 +141,21 @@ static void unpark(struct queue *queue)
 	condensed_forget(queue_id(queue));
 }
 
+COLD void queue_unreadable(struct queue *queue, unsigned code, unsigned cause, uint64_t address)
+{
+	struct tutti_fault fault = {
+		.code = (uint16_t)code,
+		.engine = TUTTI_ENGINE_FETCH,
+		.access = TUTTI_ACCESS_READ,
+		.cause = (uint16_t)cause,
+		.packet = queue->head,
+		.address = address,
+		.sm = 0xffff,
+	};
+
+	queue_stop(queue, &fault);
+}
+
 COLD void queue_stop(struct queue *queue, struct tutti_fault *fault)
 {
 	if (queue->state == QUEUE_DYING) {

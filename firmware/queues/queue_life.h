@@ -13,6 +13,8 @@ int queue_destroy(uint32_t id_queue, uint32_t id);
 int queue_reset(uint32_t id_queue);
 /** queue_stop() - stop @queue because of an error. The host is sent the first @fault only, until a reset. */
 void queue_stop(struct queue *queue, struct tutti_fault *fault);
+/** queue_unreadable() - stop @queue because the fetch at @address, for the packet at its head, has failed. */
+void queue_unreadable(struct queue *queue, unsigned code, unsigned cause, uint64_t address);
 /** queue_refuse_packet() - stop @queue: the packet at its head is bad. A reset passes over it. */
 void queue_refuse_packet(struct queue *queue, int code);
 /** queue_refuse_run() - stop @queue: a kernel of its condensed packet cannot be launched. Return: PACKET_PARKED */
