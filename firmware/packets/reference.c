@@ -254,6 +254,22 @@ COLD int reference_invalidate(uint32_t id, uint32_t mask)
 	return 0;
 }
 
+COLD bool reference_expand_again(unsigned asid)
+{
+	unsigned i = far_rsbs ? TUTTI_MAX_RSBS : near_end;
+	bool any = false;
+
+	while (i--) {
+		struct rsb *rsb = rsb_at(i);
+
+		if (rsb->table && rsb->asid == asid) {
+			rsb->generation++;
+			any = true;
+		}
+	}
+	return any;
+}
+
 COLD int reference_read(uint32_t id, uint64_t offset)
 {
 	struct rsb *rsb = reference_buffer(id);

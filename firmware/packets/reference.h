@@ -26,7 +26,7 @@ struct rsb {
 			uint8_t dirty;          /* entries whose copy for the host is out of date */
 		};
 	};
-	uint32_t generation;           /* changes with every store or invalidation */
+	uint32_t generation;           /* changes with every store or invalidation, and when code may have changed */
 	uint32_t used;                 /* command ring index behind the last condensed packet's commands */
 	uint16_t asid;
 	uint16_t attached;             /* number of queues that use it */
@@ -80,6 +80,11 @@ int reference_create(const struct tutti_msg_rsb *message);
 int reference_destroy(uint32_t id);
 /** reference_invalidate() - invalidate the entries in @mask. Return: 0 or -TUTTI_ENOENT */
 int reference_invalidate(uint32_t id, uint32_t mask);
+/**
+ * reference_expand_again() - code of @asid may have changed: no packet is taken for one that was expanded before.
+ * Return: does @asid have any buffers?
+ */
+bool reference_expand_again(unsigned asid);
 /**
  * reference_read() - copy the table of buffer @id to @offset in card memory. Return: 0, -TUTTI_ENOENT or -TUTTI_EINVAL
  */

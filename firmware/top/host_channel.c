@@ -85,15 +85,10 @@ static int create(const struct tutti_msg_context *m)
 
 static int destroy(uint32_t asid)
 {
-	const struct rsb *rsb;
-	unsigned i;
 	int status;
 
-	for (i = 0; context_exists(asid) && i < TUTTI_MAX_RSBS; i++) {
-		rsb = reference_buffer(i);
-		if (rsb && rsb->asid == asid)
-			return -TUTTI_EBUSY;
-	}
+	if (context_exists(asid) && reference_expand_again(asid))
+		return -TUTTI_EBUSY;
 	status = context_destroy(asid);
 	if (status)
 		return status;
@@ -113,6 +108,7 @@ static int invalidate(const uint64_t *arg, bool code)
 		return -TUTTI_ENOENT;
 	/* a changed mapping may lead to other code, too */
 	kernel_invalidate(asid, arg[1], arg[2]);
+	reference_expand_again(asid);
 	launch_forget();
 	descriptor_forget(0, asid);
 	command_words(TUTTI_CMD_TLB, asid | (code ? 0x8000u : 0), words, 4);

@@ -319,6 +319,42 @@ static void no_metadata_any_more(void **unused)
 	signal_memory[0].value = 0;
 }
 
+/*
+ * Other code lies where a kernel was, and that one needs workgroups of another size. So a packet that names it is refused,
+ * whether it came before or waits for the descriptor of its next kernel.
+ */
+static void replaced_code(void **unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned message = i & 1 ? TUTTI_MSG_TLB_INVALIDATE : TUTTI_MSG_CODE_INVALIDATE, before = i & 2 ? 3 : 0;
+		union tutti_packet p = condensed(2);
+
+		add_fetching(&p, 0, 5);
+		add_fetching(&p, 5, 6);
+		open_queues(1);
+		for (unsigned n = 0; n < before; n++) {
+			submit(0, &p);
+			end_everything(2);
+		}
+		if (!before) {
+			slow_kernels = true;
+			submit(0, &p);
+			assert_int_equal(kernel_answers, 1);
+			hal_host_event(&kernel_answer[--kernel_answers]);
+			take();
+			assert_int_equal(kernel_answers, 1);
+		}
+		descriptor[5].workgroup[0] = 64;
+		assert_int_equal(rig_request(message, ASID, KERNEL_AT, sizeof(descriptor)), 0);
+		if (before)
+			submit(0, &p);
+		answer_kernels();
+		assert_int_equal(started[0], 2 * before);
+		assert_int_equal(queue_at(0)->error, TUTTI_ERROR_PACKET);
+	}
+}
+
 /* Queues that are gone leave the blocks to others in which they were expanding packets. */
 static void blocks_of_the_dead(void **unused)
 {
@@ -401,6 +437,7 @@ int main(void)
 		RIG_TEST("PKT-10 PKT-16", replaced_references),
 		RIG_TEST("PKT-10 PKT-18", replaced_metadata),
 		RIG_TEST("PKT-10 PKT-18", no_metadata_any_more),
+		RIG_TEST("PKT-14 SYS-08", replaced_code),
 		RIG_TEST("PKT-16 REL-11", blocks_of_the_dead),
 		RIG_TEST("PKT-16 REL-11", oldest_block_goes),
 		RIG_TEST("PKT-16", like_the_one_before_the_last),
