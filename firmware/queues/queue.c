@@ -180,17 +180,15 @@ static COLD void notify(struct queue *queue)
 	command_end(command_ring.next + 1);
 }
 
-static void report_progress(struct queue *queue)
+void queue_report(struct queue *queue, uint64_t done)
 {
-	uint64_t done = queue->head;
-
 	if (queue->run_kernels && queue->run_packet < done)
 		done = queue->run_packet;
 	if (queue->flight) {
 		done = task_oldest(queue, done);
 		done = agent_oldest(queue, done);
 	}
-	if ((uint32_t)done == queue->progressed || queue->state != QUEUE_RUNNING)
+	if ((int32_t)((uint32_t)done - queue->progressed) <= 0)
 		return;
 	if (unlikely(!command_room(COMMAND_WRITE_WORDS + COMMAND_INTERRUPT_WORDS))) {
 		wait_park(queue, WAIT_ROOM); /* when it is woken it reports */
@@ -200,6 +198,12 @@ static void report_progress(struct queue *queue)
 	command_write(TUTTI_ASID_BUS | queue_id(queue) << 16, queue->progress, done, 8);
 	if (unlikely(queue->notifying))
 		notify(queue);
+}
+
+static __attribute__((noinline)) void report_progress(struct queue *queue)
+{
+	if (queue->progress && queue->state == QUEUE_RUNNING)
+		queue_report(queue, queue->head);
 }
 
 /* Decode and start the packet at the head. Return: 0 if the queue can go on with the next one */
@@ -309,8 +313,7 @@ COLD void launch_failed(struct queue *queue, int code)
 		queue_refuse_packet(queue, code);
 	if ((uint32_t)queue->head != queue->retired)
 		retire_apart(queue);
-	if (queue->progress)
-		report_progress(queue);
+	report_progress(queue);
 }
 
 static HOT void launch_follower(struct queue *queue)
@@ -392,7 +395,7 @@ static COLD void finished_general(struct queue *queue)
 {
 	if (queue->wait == WAIT_TASKS)
 		queue_run(queue);
-	else if (queue->progress)
+	else
 		report_progress(queue);
 	queue_settle(queue);
 	if (queue_table.suspended)

@@ -75,6 +75,8 @@ void queue_ahead(struct queue *queue);
 void queue_run_ended(void);
 /** queue_retire() - hand the ring slots of packets that were taken back to the host. */
 void queue_retire(struct queue *queue);
+/** queue_report() - tell the host how many packets have retired: those below @done, up to the first one in flight. */
+void queue_report(struct queue *queue, uint64_t done);
 /** queue_run_ready() - run all queues that became ready. */
 void queue_run_ready(void);
 /** queue_run_turn() - on a shared card, run the ready queue whose turn it is; there is one. */

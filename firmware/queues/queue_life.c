@@ -162,6 +162,9 @@ COLD void queue_stop(struct queue *queue, struct tutti_fault *fault)
 		queue_settle(queue);
 		return;
 	}
+	/* before the host hears of the error, which ends whatever waits for more */
+	if (queue->progress && !queue->error)
+		queue_report(queue, fault->packet);
 	queue->state = QUEUE_STOPPED;
 	queue_retire(queue);
 	unpark(queue);

@@ -398,6 +398,55 @@ static void notices(void **unused)
 	}
 }
 
+/* It is told that so many packets have retired, and then interrupted for a message. */
+static void expect_told(uint64_t packets)
+{
+	unsigned i = 0;
+
+	while (i < notes && ((noted[i].word[0] & 0xff) != TUTTI_CMD_WRITE || noted[i].word[2] != 0x3000))
+		i++;
+	assert_true(i < notes);
+	assert_int_equal(noted[i].word[4] | (uint64_t)noted[i].word[5] << 32, packets);
+	while (i < notes && noted[i].word[0] != TUTTI_COMMAND(TUTTI_CMD_INTERRUPT, 1, 0))
+		i++;
+	assert_true(i < notes);
+}
+
+/*
+ * A queue stops, for a packet that is refused or a kernel that fails, in the moment in which the kernel before has ended, or
+ * when it has ended meanwhile: the host is told of that one before it hears of the error.
+ */
+static void progress_before_errors(void **unused)
+{
+	struct tutti_message m = { .type = TUTTI_MSG_QUEUE_CREATE,
+				   .queue = { .queue = 1, .asid = ASID, .ring = RIG_RING + 4096, .size_log2 = 6, .vector = 3,
+					      .read_index = 0x20000000, .progress = 0x3000, .priority = 5 } };
+	struct tutti_dispatch_packet p = kernel_packet(0, 1), wrong = p;
+
+	(void)unused;
+	wrong.header |= TUTTI_HEADER_BARRIER;
+	wrong.kernarg = 1ull << 47;
+	for (unsigned fails = 0; fails < 2; fails++) {
+		int failing;
+
+		start(4, 0);
+		slow_kills = true;
+		assert_int_equal(ask_message(&m), 0);
+		submit(1, &p);
+		submit(1, fails ? &p : &wrong);
+		failing = slot_of(1, 1);
+		if (fails)
+			rig_event(TUTTI_EVENT_FAULT | (uint32_t)failing << 8 | TUTTI_CAUSE_BUS << 16, 0, 0);
+		one_kernel(0);
+		if (fails) {
+			killed((unsigned)failing);
+			take_noted();
+		}
+		assert_int_equal(queue_at(1)->error, fails ? TUTTI_ERROR_MEMORY_FAULT : TUTTI_ERROR_PACKET);
+		expect_told(1);
+	}
+}
+
 /* ---- suspending ---- */
 
 /* Four requests may wait until nothing is in flight; all of them are answered then, each once, and a fifth one is refused. */
@@ -439,6 +488,7 @@ int main(void)
 		RIG_TEST("SYS-08 TSK-06", order_of_disabled_sms),
 		RIG_TEST("SYS-08 TSK-06", order_at_limits),
 		RIG_TEST("SYS-08", notices),
+		RIG_TEST("SYS-26 SYS-28", progress_before_errors),
 		RIG_TEST("SYS-08", suspends),
 	};
 
