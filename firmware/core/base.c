@@ -2,6 +2,7 @@
 #include "core/divisor.h"
 
 extern inline void words_copy(void *to, const void *from, unsigned words);
+extern inline unsigned popcount32(uint32_t x);
 
 const uint8_t lowest_bit_table[32] = {
 	0, 1, 28, 2, 29, 14, 24, 3, 30, 22, 20, 15, 25, 17, 4, 8,

@@ -97,8 +97,11 @@ static inline void words_clear(void *to, unsigned words)
 		*t++ = 0;
 }
 
-/* The factor passes through an empty asm, because gcc would expand a multiplication by a known constant. */
-static inline unsigned popcount32(uint32_t x)
+/*
+ * The factor passes through an empty asm, because gcc would expand a multiplication by a known constant. For code into which it is
+ * not inlined, see words_copy().
+ */
+inline unsigned popcount32(uint32_t x)
 {
 	uint32_t m5 = 0x55555555u, m3 = 0x33333333u, mf = 0x0f0f0f0fu, m1 = 0x01010101u;
 
