@@ -333,10 +333,13 @@ static struct task *idle_victim(void)
 	return NULL;
 }
 
-static COLD void evict_for(unsigned priority)
+COLD void pending_evict(unsigned priority)
 {
-	struct task *task = tmd_next_work(NULL) ? idle_victim() : NULL;
+	struct task *task;
 
+	if (task_table.free || task_table.held)
+		return;
+	task = tmd_next_work(NULL) ? idle_victim() : NULL;
 	if (!task)
 		task = rounds_victim(priority);
 	if (!task)
@@ -382,8 +385,7 @@ COLD void pending_push(struct pending *p)
 		put_head(p);
 	else
 		put_tail(p);
-	if (!task_table.free && !task_table.held)
-		evict_for(p->priority);
+	pending_evict(p->priority);
 	pending_run();
 }
 

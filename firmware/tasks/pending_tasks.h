@@ -55,6 +55,11 @@ struct pending *pending_get(unsigned priority);
 void pending_put(struct pending *pending);
 /** pending_push() - accept a task: it goes to the tail of its list or, if its TMD says so, to the head. May evict. */
 void pending_push(struct pending *pending);
+/**
+ * pending_evict() - tasks wait for a slot (DETOUR_PENDING): if none is free, one that has a slot gives it up, a queue task with
+ * nothing to do, or one of a lower priority than @priority; at PENDING_LEVELS there is none of these.
+ */
+void pending_evict(unsigned priority);
 /** pending_run() - give free slots to waiting tasks, those of the highest priority first. */
 void pending_run(void);
 /** pending_admit() - give a record the first free slot, which must exist. Return: its task, NULL if no shape is free */

@@ -337,6 +337,8 @@ COLD void task_drained(struct task *task)
 	case TASK_RUNNING:
 		if (task->rare & TASK_WORK ? work_over(task) : !task->unissued && !(task->rare & TASK_SPLITTING))
 			task_complete(task);
+		else if (place_state.detours & DETOUR_PENDING)
+			pending_evict(PENDING_LEVELS);
 		break;
 	}
 }
@@ -553,7 +555,7 @@ COLD bool task_one_ends(void)
 
 	for (task = tasks; task < tasks + fw.tasks; task++)
 		if (task->state != TASK_FREE && task->resident && !(waiting >> task->slot & 1) && !task->unissued &&
-		    !(task->rare & TASK_SPLITTING))
+		    !(task->rare & (TASK_SPLITTING | TASK_WORK)))
 			return true;
 	return false;
 }

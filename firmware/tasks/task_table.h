@@ -134,7 +134,7 @@ bool task_any(void);
 uint32_t task_waiting(void);
 /**
  * task_one_ends() - a task has all its CTAs on the card and waits for no child, so it will end, with its slot and perhaps the
- * last use of its shape, whatever happens to others.
+ * last use of its shape, whatever happens to others. A queue task may always get more items.
  */
 bool task_one_ends(void);
 /** task_failed() - a kernel of packet @packet of @queue is being killed because it has failed. */

@@ -159,6 +159,8 @@ static void look(struct tmd *tmd)
 		start(task);
 	else if (!task->resident && is_over(&tmd->work))
 		task_complete(task);
+	else if (place_state.detours & DETOUR_PENDING)
+		pending_evict(PENDING_LEVELS);
 }
 
 /* Return: the queue that stops because of it, or NULL if it stops only when its task has been killed */

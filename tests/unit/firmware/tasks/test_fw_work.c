@@ -273,20 +273,44 @@ static void asleep(void **unused)
 	}
 }
 
-/* One that has CTAs on the card is not asleep, and keeps its slot. */
+/* One that has CTAs on the card is not asleep, and keeps its slot until they have ended. */
 static void not_asleep(void **unused)
 {
 	struct tutti_dispatch_packet p = kernel_packet(0, 1);
 	unsigned producer = start_work(4, 2, 0, 1, 1), slot = consumer()->slot;
 
-	put(producer, 1);
+	put(producer, 2);
 	submit(1, &p);
+	end_first(slot);
 	assert_int_equal(slot_of(1, 1), -1);
-	assert_int_equal(running[slot].ctas, 1);
-	end_all(slot);
 	assert_int_equal(tasks[slot].state, TASK_RUNNING);
+	end_first(slot);
+	assert_int_equal(slot_of(1, 1), slot);
+	end_all(slot);
+	put(producer, 1);
+	assert_int_equal(items_given, 3);
+	end_all(consumer()->slot);
 	end_all(producer);
-	assert_int_not_equal(slot_of(1, 1), -1);
+}
+
+/* It gets a slot for which a kernel waits as well, and has nothing to do: that one gets it. */
+static void asleep_at_once(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+	unsigned producer = start_work(4, 2, 0, 1, 1), slot = consumer()->slot;
+
+	rig_queue(2, ASID, TUTTI_QUEUE_EXTENDED);
+	submit(1, &p);
+	tmd[1] = tmd[0];
+	p.tmd = TMD_AT + sizeof(tmd[0]);
+	submit(1, &p);
+	p.tmd = 0;
+	submit(2, &p);
+	assert_int_equal(slot_of(1, 1), slot);
+	end_all(slot);
+	assert_int_equal(slot_of(2, 0), slot);
+	end_all(slot);
+	end_all(producer);
 }
 
 /*
@@ -517,6 +541,7 @@ int main(void)
 		RIG_TEST("TSK-10 TSK-11", notices),
 		RIG_TEST("TSK-10 TSK-03", asleep),
 		RIG_TEST("TSK-10 TSK-03", not_asleep),
+		RIG_TEST("TSK-10 TSK-03", asleep_at_once),
 		RIG_TEST("TSK-10 TSK-03", evicted),
 		RIG_TEST("TSK-10 TSK-03", evicted_with_items),
 		RIG_TEST("TSK-10 TSK-03", others_do_not_sleep),
