@@ -213,6 +213,13 @@ COLD bool cga_fits(const struct cga *cga, uint32_t capacity, const uint32_t *mas
 	return capacity && occupancy_fits(cga, DOMAIN_KIND_CARD, 0);
 }
 
+COLD int cga_room(const struct cga *cga, struct shape *shape, const uint32_t *mask)
+{
+	if (!domain_sync_masked(shape, mask ? mask : shape->lake.row[0].mask))
+		return PACKET_PARKED;
+	return occupancy_fits(cga, DOMAIN_KIND_CARD, 0) ? 0 : PACKET_GROUPED;
+}
+
 /* CTAs of one identity CGA. */
 static uint32_t together(const struct cga *cga)
 {

@@ -40,6 +40,11 @@ void cga_levels(const struct tutti_cga_shape *one, struct tutti_cga_shape *level
 bool cga_divides(const struct tutti_cga_shape *level, const uint32_t *groups);
 /** cga_fits() - whether an idle card has room for one CGA, on the enabled SMs of @mask (NULL: of all). */
 bool cga_fits(const struct cga *cga, uint32_t capacity, const uint32_t *mask);
+/**
+ * cga_room() - whether there is room for one CGA of CTAs of @shape now, on the SMs of @mask (NULL: on all).
+ * Return: 0 if there is, PACKET_GROUPED if not, PACKET_PARKED if it takes another visit to know
+ */
+int cga_room(const struct cga *cga, struct shape *shape, const uint32_t *mask);
 /** cga_tell() - write what every SM is told into the words of a task state: the size of the identity CGA. */
 void cga_tell(const struct cga *cga, const struct tutti_cga_shape *level, uint32_t *state);
 extern struct cga cga_grids[FW_TASKS]; /* by task slot; of a free slot, what its last task with CGAs had */

@@ -108,15 +108,20 @@ static void refuse(struct tmd *tmd, int error)
 
 /*
  * Will there be room for a CTA of @shape when those CTAs have ended that do not wait for a child? There is if one of them has
- * that shape. Otherwise the CTA has to fit beside the ones that stay, on the SM that has the fewest of them; a CTA of which n
- * fit on an SM needs at most an nth of it.
+ * that shape, and it may run on any SM. Otherwise there has to be an SM without any that stay, or it has to fit beside them on
+ * the SM that has the fewest; a CTA of which n fit on an SM needs at most an nth of it. While SMs are about to be disabled, or
+ * to take fewer CTAs, that is not known.
  */
 static COLD bool room_ends(const struct shape *shape, const struct tmd *tmd)
 {
-	uint32_t waiting = task_waiting(), stay = 0, fit = shape->capacity, sms = tmd->affinity ? 1 : shape->lake.sms.by;
+	uint32_t waiting = task_waiting(), stay = 0, fit = shape->capacity, sms = shape->lake.sms.by, mask[FW_MAX_SMS / 32];
 	bool ends = false, same = false;
 	const struct task *task;
 
+	if (place_state.detours & DETOUR_SHAPES)
+		return false;
+	if (tmd->affinity)
+		sms = task_clear_sms(0, tmd, mask);
 	for (task = tasks; task < tasks + fw.tasks; task++) {
 		if (task->state == TASK_FREE || !split_on_card(task))
 			continue;
@@ -125,10 +130,10 @@ static COLD bool room_ends(const struct shape *shape, const struct tmd *tmd)
 			fit = min32(fit, task->shape->capacity);
 		} else {
 			ends = true;
-			same |= task->shape == shape;
+			same |= task->shape == shape && !tmd->affinity;
 		}
 	}
-	return ends && (same || stay < sms * fit);
+	return ends && (same || stay < sms * fit || task_clear_sms(waiting, tmd, mask));
 }
 
 /* There is room for a CTA, or there will be. */
@@ -140,14 +145,16 @@ static bool room_now(const struct shape *shape, const struct tmd *tmd)
 /* Return: 0, PACKET_PARKED if it takes another visit to know, 1: room may never come */
 static int room_will_come(struct shape *shape, const struct tmd *tmd)
 {
-	const struct lake *lake = &shape->lake;
+	struct lake *lake = &shape->lake;
 
-	if (room_now(shape, tmd))
+	if (room_ends(shape, tmd))
 		return 0;
 	if (!shape_alone(shape))
 		lake = shape_mixed(shape);
 	if (!lake)
 		return PACKET_PARKED;
+	if (tmd->affinity)
+		lake = shape_masked(lake, tmd_affinity(tmd));
 	return lake->top == lake->row;
 }
 
@@ -276,8 +283,10 @@ static int start(struct tmd *tmd, int *error)
 	code = grouped_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags, launch.shape->capacity);
 	if (code)
 		*error = TUTTI_EINVAL;
+	else if (!task && !task_one_ends())
+		code = 1;
 	else
-		code = task || task_one_ends() ? room_will_come(launch.shape, tmd) : 1;
+		code = grouped_pending(p) ? grouped_room(p, launch.shape) : room_will_come(launch.shape, tmd);
 	if (code) {
 		pending_put(p);
 		return code;

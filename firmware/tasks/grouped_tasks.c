@@ -80,6 +80,21 @@ COLD int grouped_pend(struct pending *p, const struct tmd *tmd, struct tutti_cga
 	return 0;
 }
 
+/* They are made once more, since grouped_pend() has found nothing wrong with them. */
+COLD int grouped_room(const struct pending *p, struct shape *shape)
+{
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
+	uint32_t sms[FW_MAX_SMS / 32];
+	struct cga cga;
+
+	grouped_levels(p, level);
+	cga_check(level, mode_of(p->tmd), p->kernel_flags & TUTTI_KERNEL_LMEM, p->state + STATE_AT(groups_x), shape->capacity, &cga);
+	if (!(place_state.detours & DETOUR_SHAPES) && task_clear_sms(task_waiting(), p->tmd, sms) &&
+	    cga_fits(&cga, shape->capacity, sms))
+		return 0;
+	return cga_room(&cga, shape, tmd_affinity(p->tmd));
+}
+
 COLD void grouped_begin(struct task *task, const struct pending *p)
 {
 	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];

@@ -19,6 +19,11 @@
 int grouped_pend(struct pending *p, const struct tmd *tmd, struct tutti_cga_shape one, uint32_t kernel_flags,
 		 uint32_t capacity);
 /**
+ * grouped_room() - whether there is room for a CGA of @p, a child, or will be when those CTAs have ended that do not wait for
+ * a child. @shape: that of its CTAs. Return: as cga_room()
+ */
+int grouped_room(const struct pending *p, struct shape *shape);
+/**
  * grouped_pending() - the CTAs of @p come in CGAs.
  * grouped_levels() - its TUTTI_CGA_LEVELS levels, unused ones zero.
  */

@@ -4,7 +4,9 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
+#include "core/visit.h"
 #include "core/wait.h"
+#include "place/gpc_slots.h"
 #include "place/mixed_shapes.h"
 #include "place/plain_grid.h"
 #include "tasks/issue_rounds.h"
@@ -546,6 +548,27 @@ COLD uint32_t task_waiting(void)
 		if (task->children)
 			slots |= 1u << task->slot;
 	return slots;
+}
+
+#define CLEAR_STEPS 6u /* visit.h: for a task and a word of the mask */
+
+COLD bool task_clear_sms(uint32_t slots, const struct tmd *tmd, uint32_t *mask)
+{
+	const uint32_t *affinity = tmd_affinity(tmd);
+	const struct shape *shape;
+	uint32_t w, any = 0, rest;
+
+	domain_settle();
+	visit_goes_on(CLEAR_STEPS * fw.words * popcount32(slots));
+	for (w = 0; w < fw.words; w++) {
+		mask[w] = shapes.included[w] & (affinity ? affinity[w] : ~0u);
+		for (rest = slots; rest; rest &= rest - 1) {
+			shape = tasks[lowest_bit(rest)].shape;
+			mask[w] &= lake_exact(&shape->lake, shape->capacity, w);
+		}
+		any |= mask[w];
+	}
+	return any;
 }
 
 COLD bool task_one_ends(void)

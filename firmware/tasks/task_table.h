@@ -133,6 +133,11 @@ bool task_any(void);
 /** task_waiting() - mask of the slots of tasks that may wait for a child, or for the answer about one. */
 uint32_t task_waiting(void);
 /**
+ * task_clear_sms() - set @mask to the SMs that a task with metadata @tmd may use and on which no CTA is of the shape of a task in
+ * @slots, a mask. Return: there are any
+ */
+bool task_clear_sms(uint32_t slots, const struct tmd *tmd, uint32_t *mask);
+/**
  * task_one_ends() - a task has all its CTAs on the card and waits for no child, so it will end, with its slot and perhaps the
  * last use of its shape, whatever happens to others. A queue task may always get more items.
  */

@@ -289,6 +289,113 @@ static void larger_than_what_ends(void **unused)
 	}
 }
 
+/* Metadata @n of a kernel, or of a child, that may run on the SMs of @mask alone. */
+static uint64_t pin(unsigned n, uint32_t mask)
+{
+	tmd[n].flags = TUTTI_TMD_AFFINITY;
+	tmd[n].affinity = TMD_AT + (n + 1) * sizeof(tmd[0]);
+	memset(&tmd[n + 1], 0, sizeof(tmd[0]));
+	memcpy(&tmd[n + 1], &mask, sizeof(mask));
+	return TMD_AT + n * sizeof(tmd[0]);
+}
+
+/* A parent of 32 CTAs of shape 1 fills SM 0 of @sms. Return: its slot */
+static unsigned fill_first(unsigned sms)
+{
+	struct tutti_dispatch_packet p = packet_of_shape(1, 32);
+
+	end_all(start_parent(sms, 0));
+	p.tmd = pin(6, 1);
+	submit(0, &p);
+	return (unsigned)slot_of(0, 1);
+}
+
+/*
+ * The parent has all of SM 0. A child that may run there alone is refused, whatever ends elsewhere, and one that may run
+ * elsewhere, too, is not. It is refused as well if the other SM gets no more CTAs once those that are there have ended.
+ */
+static void pinned_to_its_parent(void **unused)
+{
+	static const struct { unsigned waves, mask, off; int answer; } c[] = {
+		{ 0, 1, 2, -TUTTI_EBUSY }, { 0, 3, 2, 0 }, { 1, 1, 2, -TUTTI_EBUSY }, { 32, 1, 2, -TUTTI_EBUSY }, { 1, 2, 2, 0 },
+		{ 32, 2, 2, 0 }, { 32, 2, 1, -TUTTI_EBUSY }, { 32, 0, 1, -TUTTI_EBUSY },
+	};
+
+	(void)unused;
+	for (unsigned i = 0; i < sizeof(c) / sizeof(*c); i++) {
+		struct tutti_dispatch_packet p = packet_of_shape(c[i].waves, 1);
+		unsigned parent = fill_first(2);
+
+		if (c[i].waves)
+			submit(1, &p);
+		if (c[i].off < 2)
+			assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, c[i].off, 1, 0), 0);
+		tmd[0] = child_of_shape(1, 1);
+		if (c[i].mask)
+			pin(0, c[i].mask);
+		if (ask(parent, 0) != c[i].answer)
+			fail_msg("case %u: %d", i, reply_value);
+	}
+}
+
+/* A child that may run on an SM alone that is off is refused as well, whatever ends on another one. */
+static void pinned_to_an_sm_that_is_off(void **unused)
+{
+	struct tutti_dispatch_packet p = packet_of_shape(1, 1);
+
+	(void)unused;
+	end_all(start_parent(2, 0));
+	assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, 1, 1, 0), 0);
+	submit(0, &p);
+	submit(1, &p);
+	tmd[0] = child_of_shape(1, 1);
+	pin(0, 2);
+	assert_int_equal(ask((unsigned)slot_of(0, 1), 0), -TUTTI_EBUSY);
+}
+
+/* Another CTA of the child's shape ends, but from then on an SM takes no more than its parent has there. */
+static void capped(void **unused)
+{
+	struct tutti_dispatch_packet p = packet_of_shape(1, 1);
+	unsigned parent = start_parent(1, 0);
+
+	(void)unused;
+	submit(1, &p);
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CTA_CAP, 1, 0), 0);
+	tmd[0] = child_of_shape(1, 1);
+	assert_int_equal(ask(parent, 0), -TUTTI_EBUSY);
+}
+
+/*
+ * A CGA of a child needs room for all of its four CTAs: on SMs without its parent, of which another task may have some still,
+ * or beside it. Otherwise it is refused, although one of the CTAs would fit.
+ */
+static void groups_beside_their_parent(void **unused)
+{
+	static const struct { unsigned sms, waves, busy; int answer; } c[] = {
+		{ 4, 32, 0, -TUTTI_EBUSY }, { 5, 32, 0, 0 }, { 5, 32, 1, 0 }, { 1, 7, 0, 0 }, { 1, 8, 0, -TUTTI_EBUSY },
+	};
+
+	(void)unused;
+	for (unsigned i = 0; i < sizeof(c) / sizeof(*c); i++) {
+		struct tutti_dispatch_packet p = packet_of_shape(2, 1);
+		unsigned parent = start_parent(c[i].sms, 0);
+
+		if (c[i].busy)
+			submit(1, &p);
+		tmd[0] = child_of_shape(c[i].waves, 4);
+		tmd[0].cga[0] = (struct tutti_cga_shape){ 4, 1, 1, TUTTI_CGA_GPC };
+		if (ask(parent, 0) != c[i].answer)
+			fail_msg("case %u: %d", i, reply_value);
+		assert_int_equal(running[1 + c[i].busy].ctas, c[i].answer || c[i].busy ? 0 : 4);
+		if (c[i].busy)
+			end_all((unsigned)slot_of(1, 0));
+		assert_int_equal(running[1 + c[i].busy].ctas, c[i].answer ? 0 : 4);
+		tmd[1] = child_of_shape(1, 1); /* for which there is room all the same */
+		assert_int_equal(ask(parent, 1), 0);
+	}
+}
+
 /* Kernel 0 of queue 1 that nothing runs beside: in throttle mode, or one of an SM's 32 waves; metadata @n. */
 static void submit_alone(bool throttle, unsigned n)
 {
@@ -482,6 +589,10 @@ int main(void)
 		RIG_TEST("TSK-11 RES-07 REL-11", split_lacks_shape),
 		RIG_TEST("TSK-11 RES-07 REL-11", split_lacks_room),
 		RIG_TEST("TSK-11 REL-11", larger_than_what_ends),
+		RIG_TEST("TSK-11 TSK-04 REL-11", pinned_to_its_parent),
+		RIG_TEST("TSK-11 TSK-04 REL-11", pinned_to_an_sm_that_is_off),
+		RIG_TEST("TSK-11 REL-11", capped),
+		RIG_TEST("TSK-11 CGA-05 REL-11", groups_beside_their_parent),
 		RIG_TEST("TSK-11 TSK-03 REL-11", without_slot),
 		RIG_TEST("TSK-11 TSK-07 REL-11", last_slot),
 		RIG_TEST("TSK-11 TSK-03 REL-11", evicted_child),
