@@ -39,7 +39,7 @@ void mixed_ended(uint32_t ctas);
 void mixed_changed(uint32_t word, uint32_t mask);
 /** mixed_replaced() - @shape has got another key. */
 void mixed_replaced(const struct shape *shape);
-/** mixed_forget() - forget all results, because the card is empty or none is complete. */
+/** mixed_forget() - forget all results, because the card is empty, none is complete or another search would find others. */
 void mixed_forget(void);
 
 #endif

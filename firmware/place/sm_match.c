@@ -5,6 +5,7 @@
 #include "core/counters.h"
 #include "core/state.h"
 #include "place/free_runs.h"
+#include "place/mixed_shapes.h"
 #include "place/plain_grid.h"
 #include "place/sm_order.h"
 #include "place/sm_score.h"
@@ -199,6 +200,7 @@ int match_policy(uint32_t policy, uint32_t value)
 		return -TUTTI_EINVAL;
 	if (policy == TUTTI_POLICY_SEARCH) {
 		match.search = value;
+		mixed_forget(); /* another search may have found more, or less */
 	} else if (match.rotate != value) {
 		/* CTAs that are on their way were placed by the other rule. */
 		if (place_state.residents)

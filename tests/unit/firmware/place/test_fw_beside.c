@@ -534,12 +534,33 @@ static void exact_policies(void **unused)
 	}
 }
 
+/* What fits according to one search does not hold for another one, by which an SM is looked at anew. */
+static void search_changes(void **unused)
+{
+	(void)unused;
+	seed(2);
+	begin(4);
+	limit[2] = 2;
+	one_comes(2);
+	drain();
+	for (unsigned search = TUTTI_SEARCH_FULL; search <= TUTTI_SEARCH_SHARED; search++)
+		for (unsigned back = 0; back < 2; back++) {
+			assert_int_equal(match_policy(TUTTI_POLICY_SEARCH, back ? TUTTI_SEARCH_FULL : search), 0);
+			forget_all();
+			drain();
+			same(1);
+			drain();
+			same(1);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("RES-01 RES-03 PERF-04", one_sm_at_a_time),
 		RIG_TEST("PERF-04", kept_for_a_while),
 		RIG_TEST("RES-09 RES-10 RES-11 RES-12", exact_policies),
+		RIG_TEST("RES-09 RES-10 RES-11", search_changes),
 	};
 
 	return cmocka_run_group_tests_name("firmware: beside other shapes", tests, NULL, NULL);
