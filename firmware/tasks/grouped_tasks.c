@@ -114,10 +114,14 @@ COLD void grouped_settle(void)
 {
 	static const struct task_error never = { .code = TUTTI_ERROR_GRID, .sm_wave = ~0u };
 	uint32_t slots = cga_hopeless();
+	struct task *task;
 
-	for (; slots; slots &= slots - 1)
-		if (tasks[lowest_bit(slots)].rare & TASK_CGA)
-			task_fail(&tasks[lowest_bit(slots)], &never);
+	for (; slots; slots &= slots - 1) {
+		task = &tasks[lowest_bit(slots)];
+		/* in the mode of another throttle task it was looked for on the SMs of that one */
+		if (task->rare & TASK_CGA && throttle_suits(task))
+			task_fail(task, &never);
+	}
 }
 
 /*

@@ -168,6 +168,11 @@ static bool is_for(const struct task *task)
 	return task ? throttle.sms == wants(task) && has_room(task) : !throttle.sms;
 }
 
+COLD bool throttle_suits(const struct task *task)
+{
+	return is_for(is_throttle(task) ? task : NULL);
+}
+
 COLD void throttle_update(void)
 {
 	const struct task *task;

@@ -18,6 +18,8 @@ void throttle_init(void);
 bool throttle_on(void);
 /** throttle_allows() - may @task issue CTAs, as far as this mode is concerned? */
 bool throttle_allows(const struct task *task);
+/** throttle_suits() - the mode is as @task needs it: off, or on for just its SMs. */
+bool throttle_suits(const struct task *task);
 /** throttle_admit() - a task with metadata has got a slot. throttle_leave() - it gives the slot back. */
 void throttle_admit(const struct task *task);
 void throttle_leave(const struct task *task);

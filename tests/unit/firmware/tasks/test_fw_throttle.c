@@ -452,6 +452,35 @@ static void groups_on_their_sms(void **unused)
 	assert_int_equal(running[slot_of(1, 0)].on[2] + running[slot_of(1, 0)].on[3], 2);
 }
 
+/*
+ * Whoever the lot falls on: CGAs that may not use the SMs of the mode wait for their own, although no CTA is on the card. The
+ * visit has time for one search.
+ */
+static void groups_by_lot(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 2);
+
+	for (unsigned lots = 1; lots <= 20; lots++) {
+		open_card(8);
+		assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_SEED, lots << 24, 0), 0);
+		for (unsigned i = 0; i < 2; i++) {
+			tmd[i] = child(0);
+			tmd[i].flags = TUTTI_TMD_THROTTLE | TUTTI_TMD_AFFINITY;
+			tmd[i].throttle_sms = 2;
+			tmd[i].affinity = TMD_AT + (4 + i) * sizeof(tmd[0]);
+			tmd[4 + i].magic = 0x3u << 2 * i;
+			tmd[i].cga[0] = (struct tutti_cga_shape){ 2, 1, 1, TUTTI_CGA_GPC };
+			p.tmd = TMD_AT + i * sizeof(tmd[0]);
+			submit(i, &p);
+		}
+		rig_shorten_visit(VISIT_STEPS / 2 + 100);
+		taken_by_sms();
+		assert_int_equal(running[slot_of(0, 0)].ctas, 2);
+		assert_int_equal(slot_of(1, 0), -1);
+		assert_int_equal(queue_at(1)->state, QUEUE_RUNNING);
+	}
+}
+
 /* A THROTTLE event without a THROTTLE command before it, which only a faulty card would send, changes nothing. */
 static void unasked_for(void **unused)
 {
@@ -485,6 +514,7 @@ int main(void)
 		RIG_TEST("TSK-07 TSK-08", one_at_a_time),
 		RIG_TEST("TSK-07 TSK-12", cancelled_before_it_begins),
 		RIG_TEST("TSK-07 CGA-05 TSK-04", groups_on_their_sms),
+		RIG_TEST("TSK-07 CGA-05 RES-02", groups_by_lot),
 		RIG_TEST("TSK-07", unasked_for),
 	};
 
