@@ -369,8 +369,9 @@ HOT void queue_metadata(struct tmd *tmd)
 {
 	struct queue *queue = tmd->queue;
 
-	/* a queue that waits may have lost its buffer to another one */
-	if (unlikely(queue->situation != (QUEUE_RUNNING | WAIT_FOLLOW << 8)) || unlikely(!queue->packet))
+	/* a queue that waits may have lost its buffer to another one; on a shared card others may have taken its client's slots */
+	if (unlikely(queue->situation != (QUEUE_RUNNING | WAIT_FOLLOW << 8)) || unlikely(!queue->packet) ||
+	    unlikely(queue_table.detour))
 		queue_run(queue);
 	else
 		launch_metadata_now(queue, queue->packet, tmd);

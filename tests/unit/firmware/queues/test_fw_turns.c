@@ -109,6 +109,32 @@ static void last_slots_are_left(void **unused)
 	assert_int_equal(on_card(0, OTHER), SLOTS);
 }
 
+/* Nor when it has fetched the metadata of more kernels by the time that the first of them starts. */
+static void left_after_metadata(void **unused)
+{
+	enum { BEFORE = SLOTS - TURN_SLOTS - 1 };
+
+	(void)unused;
+	start(8, SLOTS);
+	for (unsigned q = 0; q < RINGS; q++)
+		rig_queue(q, q < OTHER ? ASID : ASID + 1, TUTTI_QUEUE_EXTENDED);
+	launch_busy(BEFORE);
+	for (unsigned i = 0; i < TURN_SLOTS; i++) {
+		struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+		tmd[i] = child(0);
+		p.tmd = TMD_AT + i * sizeof(tmd[0]);
+		write_packet(BEFORE + i, &p);
+		p.header |= TUTTI_HEADER_BARRIER;
+		write_packet(BEFORE + i, &p);
+		doorbell(BEFORE + i);
+	}
+	take();
+	assert_int_equal(on_card(0, OTHER), SLOTS - TURN_SLOTS);
+	end_all(0);
+	assert_int_equal(on_card(0, OTHER), SLOTS - TURN_SLOTS);
+}
+
 /* A client with few tasks may use the last slots as well. */
 static void few_tasks_may_have_them(void **unused)
 {
@@ -447,6 +473,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		{ "REL-12: a card is shared while queues of two clients exist", shared_while_there_are_two, NULL, NULL, NULL },
 		{ "REL-12: the last task slots are left to other clients", last_slots_are_left, NULL, NULL, NULL },
+		{ "REL-12, TSK-01: nor do kernels whose metadata were fetched meanwhile take them", left_after_metadata, NULL, NULL, NULL },
 		{ "REL-12: a client with few tasks may have them", few_tasks_may_have_them, NULL, NULL, NULL },
 		{ "REL-12: the last fetch buffer is left to other clients", last_buffer_is_left, NULL, NULL, NULL },
 		{ "REL-12: nor is it taken from a queue of theirs that waits", takes_buffers_of_its_own, NULL, NULL, NULL },
