@@ -93,10 +93,12 @@ static bool met_or_pending(void *context)
 	return met(wait) || device_pending(wait->wait.device);
 }
 
-static bool look_once(void *context)
+/* The card asks before each of its steps: after the first one that is enough. */
+static bool has_stepped(void *context)
 {
-	(void)context;
-	return true;
+	unsigned *asked = context;
+
+	return (*asked)++;
 }
 
 static void list(struct signal_wait *wait)
@@ -114,11 +116,12 @@ static void unlist(struct signal_wait *wait)
 static int look(struct signal_wait *wait)
 {
 	struct tutti_device *device = wait->wait.device;
+	unsigned asked = 0;
 	bool vain;
 
-	/* In deterministic mode time passes only while the card is driven. */
+	/* In deterministic mode time passes only while the card is driven, so whoever only looks drives it a step. */
 	if (device->deterministic && device->run)
-		device->run(device, look_once, NULL);
+		device->run(device, has_stepped, &asked);
 	if (met(wait))
 		return 0;
 	if (device_poll(device))

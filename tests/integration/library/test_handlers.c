@@ -367,6 +367,23 @@ static void deterministic(void **state)
 	assert_int_equal(tutti_device_close(device), 0);
 }
 
+/* Nor does anybody else drive it, so each look makes some progress: a program that only looks comes to an end. */
+static void deterministic_looks(void **state)
+{
+	struct rig *one;
+	tutti_signal_t done;
+	unsigned looks = 0;
+
+	rig_needs_emulator();
+	one = rig_deterministic("gpc 2\n");
+	done = rig_signal(one, 1);
+	rig_launch(one, one->queue, "empty", 64, 64, NULL, done);
+	while (tutti_signal_wait(one->device, done, TUTTI_EQ, 0, 0, NULL) == -ETIMEDOUT)
+		assert_true(++looks < 100000);
+	assert_int_equal(tutti_signal_load(done), 0);
+	rig_close(one);
+}
+
 /* ---- several signals -------------------------------------------------- */
 
 #define SIGNALS 20u
@@ -543,6 +560,7 @@ int main(void)
 		cmocka_unit_test(handler_closes),   cmocka_unit_test(closed_elsewhere),
 		cmocka_unit_test(error_callbacks),  cmocka_unit_test(death),
 		cmocka_unit_test(two_devices),	    cmocka_unit_test(deterministic),
+		cmocka_unit_test(deterministic_looks),
 		cmocka_unit_test(any),		    cmocka_unit_test(all),
 		cmocka_unit_test(several_lost),	    cmocka_unit_test(stores_wake),
 		cmocka_unit_test(eventfds),

@@ -230,7 +230,8 @@ static tutti_signal_t run_completes;
 
 static bool one_step(struct tutti_device *of, bool (*done)(void *), void *context)
 {
-	assert_true(done(context)); /* no more than one */
+	assert_false(done(context)); /* the card asks before each step */
+	assert_true(done(context));  /* no more than one */
 	runs++;
 	if (run_completes)
 		tutti_signal_store(run_completes, 0);
