@@ -12,6 +12,7 @@
 #include "process.h"
 
 #define SIZE_DEFAULT (128ull << 20)
+#define SIZE_MOST    (1ull << 62) /* twice as much can still be counted */
 #define GIB	     (1ull << 30)
 
 void process_say(const char *format, ...)
@@ -68,7 +69,7 @@ static int choose_size(struct process *process, uint64_t size)
 	if (!probe.memory_bytes)
 		probe.memory_bytes = GIB;
 	needed = tutti_card_bar_bytes(&probe);
-	if (!needed)
+	if (!needed || size > SIZE_MOST)
 		return -EINVAL;
 	window = needed - probe.memory_bytes;
 	if (process->config.memory_bytes) {

@@ -52,6 +52,8 @@ static void bars(void **state)
 	assert_int_equal(choose_size(&p, 128 * MIB), 0);
 	assert_int_equal(choose_size(&p, 256 * MIB), 0);
 	assert_int_equal(p.bar_bytes, 256 * MIB);
+	assert_int_equal(choose_size(&p, (1ull << 63) + 1), -EINVAL); /* no power of two is as large */
+	assert_int_equal(choose_size(&p, UINT64_MAX), -EINVAL);
 	p.config.memory_bytes = 1; /* not a valid size of card memory */
 	assert_int_equal(choose_size(&p, 0), -EINVAL);
 	p.config.memory_bytes = 128 * MIB - window;
