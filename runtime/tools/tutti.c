@@ -50,10 +50,12 @@ static int run_command(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	while (argc > 2 && (!strncmp(argv[1], "-d", 2) || !strncmp(argv[1], "--device", 8))) {
-		int status = device_option(&argc, argv, 1, 2);
+		int before = argc, status = device_option(&argc, argv, 1, 2);
 
 		if (status)
 			return status;
+		if (argc == before)
+			break; /* it only begins like that option */
 	}
 	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		usage(argc < 2 ? stderr : stdout);

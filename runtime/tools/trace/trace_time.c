@@ -151,9 +151,11 @@ static void draw_rows(struct chart *chart)
 
 static void draw_time_axis(struct chart *chart)
 {
-	double bottom = chart->y[chart->model->card.sms] + 4, step = svg_step(chart->to - chart->from, 10), t;
+	double bottom = chart->y[chart->model->card.sms] + 4, step = svg_step(chart->to - chart->from, 10);
+	double first = step * (double)(long)(chart->from / step), t;
 
-	for (t = step * (double)(long)(chart->from / step); t <= chart->to; t += step) {
+	/* Adding a step to a time that is very late may leave it as it is. */
+	for (unsigned i = 0; (t = first + i * step) <= chart->to; i++) {
 		if (t < chart->from)
 			continue;
 		svg_line(chart->file, time_x(chart, t), TOP - 4, time_x(chart, t), bottom, SVG_FAINT, 0.7);

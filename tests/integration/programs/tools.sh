@@ -155,6 +155,11 @@ sudden_ends() {
 	grep -q ' run ' "$work/e.exit.list" && grep -q ' run ' "$work/e.killed.list" && ! grep -q ' run ' "$work/e.child.list"
 }
 
+# So late that two lines of the axis lie closer together than numbers can.
+late_pictures() {
+	(ulimit -f 65536 && "$out/tutti" trace svg "$work/t" -o "$work/late" --from 999999999999999 --to 999999999999999.5)
+}
+
 damaged_traces_say() {
 	: >"$work/empty" && head -c 100 "$work/t" >"$work/cut" &&
 		says 'cut short' sh -c "$out/tutti trace list $work/empty 2>&1" &&
@@ -280,7 +285,8 @@ chooses_device() { # -d beats the environment, in both places, and is not taken 
 	TUTTI_DEVICE=teapot "$out/tutti" -d emulator info && TUTTI_DEVICE=teapot "$out/tutti" info -d emulator --json &&
 		says "unknown device 'kettle'" sh -c "$out/tutti info --device=kettle 2>&1 || :" &&
 		says 'no card that the driver tutti serves' sh -c "$out/tutti -d 0000:ff:1f.7 info 2>&1 || :" &&
-		fails 2 "$out/tutti" info -d && fails 2 "$out/tutti" run kripke -d emulator &&
+		fails 2 "$out/tutti" info -d && fails 2 tests/tap/limit 20 "$out/tutti" --devices info &&
+		fails 2 tests/tap/limit 20 "$out/tutti" -d-1 info && fails 2 "$out/tutti" run kripke -d emulator &&
 		TUTTI_DEVICE=teapot "$out/tutti" trace run -d emulator -o "$work/d" -- vector_add && [ -s "$work/d" ] &&
 		fails 2 "$out/tutti" trace run -o "$work/d" vector_add -d emulator && fails 2 "$out/tutti" bench -d &&
 		fails 2 "$out/tutti" validate --only nothing && fails 2 "$out/tutti" info --bogus && fails 2 "$out/tutti" dump one two || return 1
@@ -316,6 +322,7 @@ check "SYS-42: tutti validate" "$out/tutti" validate
 check "SYS-46: tutti validate --json" sh -c "$out/tutti validate --json | perl -MJSON::PP -ne '\$n += decode_json(\$_)->{result} eq q(ok); END { exit !(\$n > 5) }'"
 check "SYS-07: tutti run lists kernels" "$out/tutti" run "$work/twice.tco" --list
 check "CGA-30, SYS-46: tutti trace run, list, json of an example" traces
+check "CGA-30: a picture of any time comes to an end" late_pictures
 check "SYS-46: a program that a signal ends leaves its trace, with kernel names" interrupted_traces
 check "SYS-46: what the card has recorded last is in it; own handlers and children are left alone" sudden_ends
 check "SYS-46: a trace that is cut short, and a file that is none" damaged_traces_say
