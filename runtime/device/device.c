@@ -22,7 +22,7 @@ static void unlock_list(void)
 static void forget_list(void)
 {
 	for (; devices; devices = devices->next)
-		tutti_store_release(&devices->handle.life, devices->handle.life + 1);
+		handle_close(&devices->handle); /* unless another thread of the parent has begun to */
 	unlock_list();
 }
 

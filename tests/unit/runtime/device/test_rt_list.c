@@ -125,6 +125,20 @@ static void children(void **state)
 		device_list_remove(all[i]);
 }
 
+static int first_is_gone(void)
+{
+	return handle_live(&all[0]->handle);
+}
+
+/* Nor has it one that another thread of the parent is closing. */
+static void children_while_one_is_closed(void **state)
+{
+	assert_true(handle_close(&all[0]->handle));
+	assert_int_equal(status_of_child(first_is_gone), 0);
+	for (unsigned i = 0; i < DEVICES; i++)
+		device_list_remove(all[i]);
+}
+
 static void wake_slowly(struct tutti_device *of)
 {
 	tutti_store_release(&inside, true);
@@ -210,7 +224,8 @@ static void said_once(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {LIST(all_are_woken), LIST(children), LIST(children_of_busy_parents),
+	static const struct CMUnitTest tests[] = {LIST(all_are_woken), LIST(children),
+						  LIST(children_while_one_is_closed), LIST(children_of_busy_parents),
 						  LIST(said_once)};
 
 	return cmocka_run_group_tests_name("SYS-40, SYS-41 the devices of a process", tests, NULL, NULL);
