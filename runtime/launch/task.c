@@ -165,6 +165,7 @@ int tutti_task_dispatch(struct tutti_queue *public, const struct tutti_launch *l
 	error = SIZED_COPY(&with, launch, tmd);
 	if (error)
 		return error;
+	with.bytes = 0; /* the copy has the fields of this version, and nothing behind them */
 	with.tmd = task->tmd;
 	if (!(public->flags & TUTTI_QUEUE_EXTENDED))
 		return -EINVAL;

@@ -469,6 +469,26 @@ static void sizes_of_attributes(void **state)
 	assert_int_equal(tutti_task_create(device, &of.a, &task), -EINVAL);
 }
 
+/* So does a launch, whether it is for a task or not. */
+static void sizes_of_launches(void **state)
+{
+	struct tutti_queue *queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
+	struct {
+		struct tutti_launch launch;
+		uint64_t more[64]; /* larger than whatever is 0 behind a copy */
+	} of = {.launch = a_launch(0, 0, NULL)};
+	struct tutti_task *task;
+
+	of.launch.bytes = sizeof(of);
+	assert_int_equal(tutti_task_create(device, &(struct tutti_task_attributes){0}, &task), 0);
+	assert_int_equal(tutti_dispatch(queue, &of.launch), 0);
+	assert_int_equal(tutti_task_dispatch(queue, &of.launch, task), 0);
+	of.more[63] = 1;
+	assert_int_equal(tutti_dispatch(queue, &of.launch), -E2BIG);
+	assert_int_equal(tutti_task_dispatch(queue, &of.launch, task), -E2BIG);
+	assert_int_equal(tutti_task_destroy(task), 0);
+}
+
 /* If there is no memory for what the card reads, creating a task or a work queue fails and leaves nothing allocated. */
 static void no_memory(void **state)
 {
@@ -493,7 +513,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {TASK(flags),	     TASK(fields), TASK(affinity), TASK(neighbours),
 					   TASK(work_queue), TASK(levels), TASK(refused),  TASK(counters),
 					   TASK(destroyed_once), TASK(no_memory), TASK(dispatched), TASK(not_dispatched),
-					   TASK(sizes_of_attributes), TASK(signals_of_launches),
+					   TASK(sizes_of_attributes), TASK(sizes_of_launches), TASK(signals_of_launches),
 					   TASK(task_of_another_device)};
 
 	return cmocka_run_group_tests_name("TSK-01, SYS-41, RES-07 attributes of tasks", tests, NULL, NULL);
