@@ -32,15 +32,9 @@ static bool copied(const struct wait *wait)
  */
 static void withdraw(struct queue *queue, uint64_t index)
 {
-	union tutti_packet *slot = tutti_queue_slot(&queue->public, index);
-
 	pthread_mutex_lock(&queue->device->lock);
-	if (queue->error.stopped && queue->error.fault.packet < index) {
-		memset(&slot->word[1], 0, sizeof(*slot) - sizeof(slot->word[0]));
-		tutti_queue_publish(
-		    &queue->public, index,
-		    tutti_header(TUTTI_PACKET_BARRIER_AND, true, TUTTI_SCOPE_NONE, TUTTI_SCOPE_NONE));
-	}
+	if (queue->error.stopped && queue->error.fault.packet < index)
+		copier_withdraw(queue, index);
 	pthread_mutex_unlock(&queue->device->lock);
 }
 

@@ -41,6 +41,7 @@ struct job {
 struct room_wait {
 	struct wait wait;
 	struct queue *queue;
+	uint64_t packets;
 };
 
 union tutti_packet copier_packet(unsigned type, void *to, uint64_t what, size_t bytes, tutti_signal_t done)
@@ -50,6 +51,15 @@ union tutti_packet copier_packet(unsigned type, void *to, uint64_t what, size_t 
 		      .type = (uint16_t)type,
 		      .arg = {(uintptr_t)to, what, bytes},
 		      .signal = (uintptr_t)done}};
+}
+
+void copier_withdraw(struct queue *queue, uint64_t index)
+{
+	union tutti_packet *slot = tutti_queue_slot(&queue->public, index);
+
+	memset(&slot->word[1], 0, sizeof(*slot) - sizeof(slot->word[0]));
+	tutti_queue_publish(&queue->public, index,
+			    tutti_header(TUTTI_PACKET_BARRIER_AND, true, TUTTI_SCOPE_NONE, TUTTI_SCOPE_NONE));
 }
 
 bool copier_signals_ok(struct tutti_device *device, const tutti_signal_t *after, size_t count, tutti_signal_t done)
@@ -70,9 +80,19 @@ static void fail(struct tutti_device *device, tutti_signal_t done)
 	tutti_signal_wake(done);
 }
 
+/* The packet behind a copy that has failed, if that takes the time of the copy (put_timed()), is to do nothing instead. */
+static void withdraw_time(struct queue *queue, uint64_t index, tutti_signal_t done)
+{
+	const struct tutti_agent_packet *slot = &tutti_queue_slot(&queue->public, index)->agent;
+
+	if (index != tutti_load_relaxed(queue->public.write_index) && slot->type == TUTTI_AGENT_TIME &&
+	    slot->signal == (uintptr_t)done)
+		copier_withdraw(queue, index);
+}
+
 /*
- * The caller holds copier->lock. If the queue has stopped, the copy that did it fails and the others go on. It fails
- * first: the packet behind it, which takes the time (put_timed()), must not complete a signal that has not failed yet.
+ * The caller holds copier->lock. If the queue has stopped, the copy that did it fails and the others go on. Whoever sees
+ * that it has failed may destroy its signal, so no packet must name that any more.
  */
 static void recover(struct copier *copier)
 {
@@ -83,6 +103,8 @@ static void recover(struct copier *copier)
 		return;
 	done = copier->done[fault.packet % KEPT];
 	copier->done[fault.packet % KEPT] = NULL;
+	if (done)
+		withdraw_time(copier->queue, fault.packet + 1, done);
 	fail(copier->device, done);
 	queue_restart(copier->queue);
 }
@@ -97,43 +119,40 @@ static void on_error(struct tutti_queue *queue, const struct tutti_fault *fault,
 	pthread_mutex_unlock(&copier->lock);
 }
 
-static bool has_room(const struct queue *queue)
+static bool has_room(const struct queue *queue, uint64_t packets)
 {
-	return tutti_load_relaxed(queue->public.write_index) - tutti_load_acquire(queue->public.read_index) <=
-	       queue->public.mask;
+	return tutti_load_relaxed(queue->public.write_index) - tutti_load_acquire(queue->public.read_index) + packets <=
+	       queue->public.mask + 1;
 }
 
 static bool room_or_stopped(const struct wait *wait)
 {
-	const struct queue *queue = ((const struct room_wait *)wait)->queue;
+	const struct room_wait *room = (const struct room_wait *)wait;
 
-	return has_room(queue) || queue_stopped(queue);
+	return has_room(room->queue, room->packets) || queue_stopped(room->queue);
 }
 
 /* The caller holds copier->lock, so nothing is delivered meanwhile. */
-static int make_room(struct copier *copier)
+static int make_room(struct copier *copier, uint64_t packets)
 {
 	struct room_wait room = {
 	    .wait = {.device = copier->device, .satisfied = room_or_stopped, .handle = &copier->queue->handle},
-	    .queue = copier->queue};
+	    .queue = copier->queue,
+	    .packets = packets};
 	int error = 0;
 
-	while (!error && (queue_stopped(copier->queue) || !has_room(copier->queue))) {
+	while (!error && (queue_stopped(copier->queue) || !has_room(copier->queue, packets))) {
 		recover(copier);
 		error = wait_for(&room.wait, TUTTI_WAIT_FOREVER);
 	}
 	return error;
 }
 
-/* The caller holds copier->lock. @done fails if the packet does. */
+/* The caller holds copier->lock, and has made room. @done fails if the packet does. */
 static int put(struct copier *copier, const union tutti_packet *packet, tutti_signal_t done)
 {
-	uint64_t index;
-	int error = make_room(copier);
+	uint64_t index = tutti_load_relaxed(copier->queue->public.write_index);
 
-	if (error)
-		return error;
-	index = tutti_load_relaxed(copier->queue->public.write_index);
 	copier->done[index % KEPT] = done;
 	return tutti_queue_put(&copier->queue->public, packet, &index);
 }
@@ -147,10 +166,7 @@ static int put_time(struct copier *copier, uint64_t *time, tutti_signal_t done)
 	return put(copier, &packet, done);
 }
 
-/*
- * Between two packets that store the time. When the copy fails, its signal is cancelled before the last packet takes one
- * from it, which leaves it failed.
- */
+/* Between two packets that store the time. Nothing is waited for meanwhile, so recover() finds all three or none. */
 static int put_timed(struct copier *copier, const union tutti_packet *packet, tutti_signal_t done)
 {
 	union tutti_packet copy = *packet;
@@ -165,13 +181,13 @@ static int put_timed(struct copier *copier, const union tutti_packet *packet, tu
 static int submit(struct copier *copier, const union tutti_packet *packet)
 {
 	tutti_signal_t done = (tutti_signal_t)(uintptr_t)packet->agent.signal;
+	bool timed = done && tutti_load_relaxed(&copier->device->copy_times);
 	int error;
 
 	pthread_mutex_lock(&copier->lock);
-	if (done && tutti_load_relaxed(&copier->device->copy_times))
-		error = put_timed(copier, packet, done);
-	else
-		error = put(copier, packet, done);
+	error = make_room(copier, timed ? 3 : 1);
+	if (!error)
+		error = timed ? put_timed(copier, packet, done) : put(copier, packet, done);
 	pthread_mutex_unlock(&copier->lock);
 	return error;
 }

@@ -130,6 +130,52 @@ static void failed_signals_are_left_alone(void **state)
 	tutti_signal_destroy(device, signal);
 }
 
+static bool waited;
+
+/* The card goes on as soon as the thread that makes copies waits for it. */
+static void waits_for_the_card(struct tutti_device *of, uint64_t seen, uint64_t deadline)
+{
+	if (pthread_equal(pthread_self(), test_thread)) {
+		waited = true;
+		fake.deaf = false;
+	}
+	sleep_card(of, seen, deadline);
+}
+
+/*
+ * Who sees that a copy with times has failed may destroy its signal, and gets another one in the same place: the card does
+ * not write the time there, nor count it down. So it is, too, if the ring has room for a part of the packets only.
+ */
+static void failed_times_are_not_taken(void **state)
+{
+	static const unsigned before[] = {0, 253, 254, 255, 256};
+
+	transport.sleep = waits_for_the_card;
+	assert_int_equal(tutti_device_copy_times(device, true), 0);
+	for (unsigned i = 0; i < sizeof(before) / sizeof(*before); i++) {
+		tutti_signal_t bad = a_signal(1), next, good = a_signal(1);
+
+		fake.deaf = true;
+		for (unsigned n = 0; n < before[i]; n++)
+			assert_int_equal(tutti_device_copy(device, to, from, 8, NULL, 0, NULL), 0);
+		assert_int_equal(tutti_device_copy(device, to, from, BAD_BYTES, NULL, 0, bad), 0);
+		fake.deaf = false;
+		assert_int_equal(
+		    tutti_signal_wait(device, bad, TUTTI_LT, TUTTI_SIGNAL_FAILED, TUTTI_WAIT_FOREVER, NULL), 0);
+		assert_int_equal(tutti_signal_destroy(device, bad), 0);
+		next = a_signal(1);
+		assert_ptr_equal(next, bad);
+		assert_int_equal(tutti_device_copy(device, to, from, 8, NULL, 0, good), 0);
+		assert_done(good);
+		assert_true(good->end_time > good->start_time);
+		assert_int_equal(tutti_signal_load(next), 1);
+		assert_int_equal(next->end_time, 0);
+		tutti_signal_destroy(device, next);
+		tutti_signal_destroy(device, good);
+	}
+	transport.sleep = sleep_card;
+}
+
 /* One that has no signal fails without anybody knowing; its slot in the ring is used again. */
 static void nobody_asks(void **state)
 {
@@ -156,18 +202,6 @@ static void many(void **state)
 	assert_memory_equal(to, from, MANY);
 	assert_int_equal(fake.packets, MANY);
 	tutti_signal_destroy(device, done);
-}
-
-static bool waited;
-
-/* The card goes on as soon as the thread that makes copies waits for it. */
-static void waits_for_the_card(struct tutti_device *of, uint64_t seen, uint64_t deadline)
-{
-	if (pthread_equal(pthread_self(), test_thread)) {
-		waited = true;
-		fake.deaf = false;
-	}
-	sleep_card(of, seen, deadline);
 }
 
 /* The ring takes as many as it has slots before anybody has to wait for the card. */
@@ -550,6 +584,7 @@ int main(void)
 						  T(no_room_in_a_stopped_queue),
 						  DETERMINISTIC(nothing_to_wait_for),
 						  DETERMINISTIC(one_fails),
+						  DETERMINISTIC(failed_times_are_not_taken),
 						  DETERMINISTIC(nobody_asks),
 						  DETERMINISTIC(reported_by_the_copy)};
 
