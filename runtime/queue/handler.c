@@ -17,20 +17,19 @@ static bool readable(int fd)
 	return poll(&ask, 1, 0) > 0;
 }
 
-static bool is_due(struct handler *handler, bool dead)
+static bool is_due(struct tutti_device *device, struct handler *handler)
 {
 	bool holds = handler->fd >= 0 ? readable(handler->fd) : watch_holds(&handler->watch);
 
 	handler->error = holds ? 0 : -EIO;
-	return holds || dead || (handler->fd < 0 && watch_lost(&handler->watch));
+	return holds || tutti_load_relaxed(&device->dead) ||
+	       (handler->fd < 0 && watch_lost_now(device, &handler->watch));
 }
 
 bool handlers_due(const struct events *events)
 {
-	bool dead = tutti_load_relaxed(&events->device->dead);
-
 	for (struct handler *handler = events->handlers; handler; handler = handler->next)
-		if (is_due(handler, dead))
+		if (is_due(events->device, handler))
 			return true;
 	return false;
 }
@@ -158,10 +157,8 @@ void handlers_forget(struct tutti_device *device, tutti_signal_t signal)
 
 static struct handler *next_due(struct events *events)
 {
-	bool dead = tutti_load_relaxed(&events->device->dead);
-
 	for (struct handler *handler = events->handlers; handler; handler = handler->next)
-		if (handler->pass != events->pass && is_due(handler, dead))
+		if (handler->pass != events->pass && is_due(events->device, handler))
 			return handler;
 	return NULL;
 }

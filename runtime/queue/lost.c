@@ -144,14 +144,30 @@ static bool lost_already(struct tutti_device *device, const struct tutti_signal 
 	return device->stopped && any_queue(device, NULL, true, owes, signal);
 }
 
+/* The caller holds device->lock. */
+static void look(struct tutti_device *device, struct signal_watch *watch)
+{
+	if (lost_already(device, watch->signal))
+		tutti_store_relaxed(&watch->lost, true);
+}
+
 void watch_begin(struct tutti_device *device, struct signal_watch *watch)
 {
 	pthread_mutex_lock(&device->lock);
 	watch->next = device->watches;
 	device->watches = watch;
-	if (lost_already(device, watch->signal))
-		tutti_store_relaxed(&watch->lost, true);
+	look(device, watch);
 	pthread_mutex_unlock(&device->lock);
+}
+
+bool watch_lost_now(struct tutti_device *device, struct signal_watch *watch)
+{
+	if (tutti_load_relaxed(&device->stopped) && !watch_lost(watch)) {
+		pthread_mutex_lock(&device->lock);
+		look(device, watch);
+		pthread_mutex_unlock(&device->lock);
+	}
+	return watch_lost(watch);
 }
 
 void watch_end(struct tutti_device *device, struct signal_watch *watch)

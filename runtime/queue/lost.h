@@ -59,6 +59,8 @@ static inline bool watch_lost(const struct signal_watch *watch)
 {
 	return tutti_load_acquire(&watch->lost); /* so that its last value is seen, too */
 }
+/** watch_lost_now() - the same, also because a packet has been written into a queue that had stopped before. */
+bool watch_lost_now(struct tutti_device *device, struct signal_watch *watch);
 
 /**
  * lost_by_failure() - what should have changed the signal has failed: it gets @value, and waits for it are in vain until

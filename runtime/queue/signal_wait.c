@@ -78,7 +78,7 @@ static bool in_vain(const struct wait *wait)
 	size_t lost = 0;
 
 	for (size_t i = 0; i < signals->count; i++)
-		lost += watch_lost(&signals->watch[i]) && !(signals->met && signals->met[i]);
+		lost += watch_lost_now(wait->device, &signals->watch[i]) && !(signals->met && signals->met[i]);
 	if (!(signals->all ? lost > 0 : lost == signals->count))
 		return false;
 	/* Whoever gives up a signal stores its last value first, which this thread may not have seen yet. */

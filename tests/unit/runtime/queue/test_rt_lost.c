@@ -277,13 +277,88 @@ static void foreign(void **state)
 	assert_int_equal(signals[1]->event, SIGNAL_ABANDONED);
 }
 
+/* As a program does that writes packets itself, whatever has become of the queue. */
+static void put(struct tutti_queue *queue, tutti_signal_t signal)
+{
+	struct tutti_launch launch = a_launch(0, 0, signal);
+	union tutti_packet packet;
+	uint64_t index;
+
+	assert_int_equal(tutti_launch_packet(&launch, &packet.dispatch), 0);
+	assert_int_equal(tutti_queue_put(queue, &packet, &index), 0);
+}
+
+static struct tutti_queue *late_queue;
+static bool inactivates;
+static unsigned sleeps;
+
+/* While the thread of the test sleeps, others stop the queue and write a packet into it. */
+static void written_too_late(struct tutti_device *of, uint64_t seen, uint64_t deadline)
+{
+	if (!pthread_equal(pthread_self(), test_thread)) {
+		sleep_card(of, seen, deadline);
+		return;
+	}
+	sleeps++;
+	if (sleeps == 1 && inactivates)
+		assert_int_equal(tutti_queue_inactivate(late_queue), 0);
+	else if (sleeps == 1)
+		stop(late_queue, 0, NO_PACKET);
+	else if (sleeps == 2)
+		put(late_queue, signals[0]);
+	else if (sleeps == 100)
+		tutti_signal_store(signals[0], 0); /* nobody has told the thread */
+}
+
+/* A packet that comes to a queue that has stopped already is lost, also for those that have waited before. */
+static void written_after_the_stop(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		late_queue = a_queue(0, true);
+		inactivates = i;
+		sleeps = 0;
+		transport.sleep = written_too_late;
+		assert_int_equal(tutti_signal_wait(device, signals[0], TUTTI_EQ, 0, TUTTI_WAIT_FOREVER, NULL), -EIO);
+		transport.sleep = sleep_card;
+		assert_int_equal(tutti_queue_destroy(late_queue), 0);
+	}
+}
+
+static unsigned calls;
+
+static bool told(tutti_signal_t signal, int64_t value, int error, void *context)
+{
+	assert_int_equal(error, -EIO);
+	calls++;
+	return true;
+}
+
+/* So it is for a handler, which is called from waits here. */
+static void handlers_after_the_stop(void **state)
+{
+	struct tutti_queue *queue;
+
+	device->deterministic = true;
+	queue = a_queue(0, false);
+	calls = 0;
+	assert_int_equal(tutti_signal_handler(device, signals[0], TUTTI_EQ, 0, told, NULL), 0);
+	assert_int_equal(tutti_queue_inactivate(queue), 0);
+	assert_int_equal(tutti_signal_wait(device, signals[1], TUTTI_EQ, 0, 0, NULL), -ETIMEDOUT);
+	assert_int_equal(calls, 0);
+	put(queue, signals[0]);
+	assert_int_equal(tutti_signal_wait(device, signals[1], TUTTI_EQ, 0, 0, NULL), -ETIMEDOUT);
+	assert_int_equal(calls, 1);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
 #define L(f) cmocka_unit_test_setup_teardown(f, open_card, close_fake)
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {L(every_place_in_the_ring), L(no_failed_packet), L(ring_comes_round),
 						  L(condensed), L(recovers), L(failure), L(destroyed),
-						  L(named_by_another), L(foreign)};
+						  L(named_by_another), L(foreign),
+						  L(written_after_the_stop), L(handlers_after_the_stop)};
 
 	return cmocka_run_group_tests_name("SYS-56 signals that nothing will change any more", tests, NULL, NULL);
 }
