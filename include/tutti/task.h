@@ -175,7 +175,7 @@ int tutti_work_try_push(struct tutti_work *work, const void *item);
  * tutti_work_push() - add an item, waiting while the work queue is full.
  *
  * Return: 0; -EPIPE: it is closed; -ETIMEDOUT: no room within @timeout_ns nanoseconds (see tutti_signal_wait());
- * -EIO: the AQL queue of its task has stopped, or the device has died.
+ * -EIO: the AQL queue of its task has stopped or been destroyed, or the device has died.
  */
 int tutti_work_push(struct tutti_work *work, const void *item, uint64_t timeout_ns);
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "device/wait.h"
 #include "memory/memory.h"
 
@@ -112,18 +113,18 @@ int tutti_work_try_push(struct tutti_work *work, const void *item)
 	return 0;
 }
 
-/* What a queue that has gone says is that it runs. */
-static bool task_stopped(const struct tutti_work *work)
-{
-	const struct queue *queue = tutti_load_relaxed(&work->user.queue);
-
-	return queue && queue_stopped(queue);
-}
-
 struct work_wait {
 	struct wait wait;
 	const struct tutti_work *work;
 };
+
+/* Has the task, once it has been dispatched, nothing more to take items with? */
+static bool nobody_takes(const struct tutti_work *work)
+{
+	const struct queue *queue = tutti_load_acquire(&work->user.queue);
+
+	return queue ? queue_stopped(queue) != 0 : tutti_load_relaxed(&work->user.gone);
+}
 
 static bool has_room(const struct wait *wait)
 {
@@ -131,27 +132,34 @@ static bool has_room(const struct wait *wait)
 	uint64_t at = tutti_load_acquire(&work->shared->write_index);
 
 	return (int64_t)(tutti_load_acquire(slot(work->shared, at)) - at) >= 0 ||
-	       tutti_load_relaxed(&work->shared->closed) || task_stopped(work);
+	       tutti_load_relaxed(&work->shared->closed) || nobody_takes(work);
+}
+
+static int wait_and_push(struct tutti_work *work, const void *item, uint64_t timeout_ns)
+{
+	const struct work_wait room = {
+	    .wait = {.device = work->device, .satisfied = has_room, .handle = &work->handle}, .work = work};
+	uint64_t now = time_ns(), end = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
+	int error;
+
+	do {
+		error = wait_for(&room.wait, now < end ? end - now : 0);
+		if (!error)
+			error = nobody_takes(work) ? -EIO : tutti_work_try_push(work, item);
+		now = time_ns(); /* others may be faster, again and again */
+	} while (error == -EAGAIN);
+	return error;
 }
 
 int tutti_work_push(struct tutti_work *work, const void *item, uint64_t timeout_ns)
 {
 	CALL_SCOPE(call);
-	struct work_wait room = {.wait = {.satisfied = has_room}, .work = work};
 	int error;
 
 	if (!call_begin(&call, work ? &work->handle : NULL))
 		return -EINVAL;
-	room.wait.device = work->device;
-	room.wait.handle = &work->handle;
-	while ((error = tutti_work_try_push(work, item)) == -EAGAIN) {
-		error = wait_for(&room.wait, timeout_ns);
-		if (!error && task_stopped(work))
-			error = -EIO;
-		if (error)
-			return error;
-	}
-	return error;
+	error = tutti_work_try_push(work, item);
+	return error == -EAGAIN ? wait_and_push(work, item, timeout_ns) : error;
 }
 
 int tutti_work_close(struct tutti_work *work)

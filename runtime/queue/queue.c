@@ -279,6 +279,7 @@ void queue_use(struct tutti_device *device, struct queue_user *user, struct queu
 			at = &(*at)->next;
 		*at = user->next;
 	}
+	user->gone = false;
 	tutti_store_relaxed(&user->queue, queue);
 	if (queue) {
 		user->next = queue->users;
@@ -291,8 +292,10 @@ void queue_use(struct tutti_device *device, struct queue_user *user, struct queu
 static void lose_users(struct queue *queue)
 {
 	pthread_mutex_lock(&queue->device->lock);
-	for (; queue->users; queue->users = queue->users->next)
-		tutti_store_relaxed(&queue->users->queue, NULL);
+	for (; queue->users; queue->users = queue->users->next) {
+		tutti_store_relaxed(&queue->users->gone, true);
+		tutti_store_release(&queue->users->queue, NULL);
+	}
 	pthread_mutex_unlock(&queue->device->lock);
 }
 

@@ -53,9 +53,11 @@ struct queue {
  * struct queue_user - embedded in objects that refer to a queue which may be destroyed before them.
  * @queue: NULL if there is none, or if it has been destroyed. Changed under device->lock,
  *	read without it by those who then begin a call on the queue
+ * @gone: it has been destroyed
  */
 struct queue_user {
 	struct queue *queue;
+	bool gone;
 	struct queue_user *next;
 };
 

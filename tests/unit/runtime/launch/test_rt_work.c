@@ -211,6 +211,40 @@ static void waits(void **state)
 	assert_int_equal(tutti_work_push(work, item, 0), 0);
 }
 
+static void queue_goes_in_sleep(struct tutti_device *of, uint64_t seen, uint64_t deadline)
+{
+	if (!pthread_equal(pthread_self(), test_thread))
+		sleep_card(of, seen, deadline);
+	else if (!slept++)
+		assert_int_equal(tutti_queue_destroy(task_queue), 0);
+	else if (slept == 100)
+		shared->closed = 1; /* nobody has told the thread */
+}
+
+/* Nor does a task take items any more whose queue has been destroyed, until it is dispatched to another one. */
+static void queue_is_destroyed(void **state)
+{
+	uint32_t item[] = {ITEMS, 7, ~ITEMS};
+
+	task_queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
+	queue_use(device, &work->user, queue_of(task_queue));
+	for (unsigned i = 0; i < ITEMS; i++)
+		assert_int_equal(push(i), 0);
+	slept = 0;
+	transport.sleep = queue_goes_in_sleep;
+	assert_int_equal(tutti_work_push(work, item, TUTTI_WAIT_FOREVER), -EIO);
+	assert_int_equal(tutti_work_push(work, item, TUTTI_WAIT_FOREVER), -EIO);
+	assert_int_equal(slept, 1);
+	task_queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
+	queue_use(device, &work->user, queue_of(task_queue));
+	meanwhile = TAKES;
+	slept = 0;
+	transport.sleep = something_happens;
+	assert_int_equal(tutti_work_push(work, item, TUTTI_WAIT_FOREVER), 0);
+	transport.sleep = sleep_card;
+	assert_int_equal(tutti_queue_destroy(task_queue), 0);
+}
+
 static struct tutti_work *full;
 static pthread_t destroyer;
 static bool destroying;
@@ -308,7 +342,8 @@ static void queue_goes_meanwhile(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {W(sizes), W(smallest), W(rounds), W(doorbells), W(waits), W(destroyed_meanwhile), W(queue_goes_meanwhile)};
+	static const struct CMUnitTest tests[] = {W(sizes), W(smallest), W(rounds), W(doorbells), W(waits),
+						  W(queue_is_destroyed), W(destroyed_meanwhile), W(queue_goes_meanwhile)};
 
 	return cmocka_run_group_tests_name("TSK-10, SYS-41 work queues", tests, NULL, NULL);
 }
