@@ -34,7 +34,7 @@ $(UNIT_RT): $(RT_LIB) $(CARD_LIB)
 $(UNIT_RT): LIBS = $(WITH_CARD) $(TEST_LIBS)
 $(UNIT_RT:%=%.o): TEST_CFLAGS += -Itests/unit/runtime
 
-$(T)/unit/test_rt_drm.o $(T)/unit/test_rt_drm_memory.o: TEST_CFLAGS += -I/usr/include/libdrm
+$(T)/unit/test_rt_drm.o $(T)/unit/test_rt_drm_memory.o $(T)/unit/test_rt_drm_versions.o: TEST_CFLAGS += -I/usr/include/libdrm
 
 # Objects are kept, so that a change of a library costs no compilation of tests.
 vpath test_%.c $(sort $(dir $(UNIT_SOURCES)))

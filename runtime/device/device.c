@@ -65,6 +65,18 @@ const char *device_state_name(uint32_t state)
 	return state < sizeof(name) / sizeof(name[0]) ? name[state] : "unknown";
 }
 
+bool contract_holds(const char *who, uint32_t min, uint32_t max)
+{
+	const uint32_t own = TUTTI_CONTRACT_VERSION;
+
+	if (own >= min && own <= max)
+		return true;
+	say("%s speaks contract %u.%u to %u.%u, this library %u.%u", who, TUTTI_VERSION_MAJOR(min),
+	    TUTTI_VERSION_MINOR(min), TUTTI_VERSION_MAJOR(max), TUTTI_VERSION_MINOR(max),
+	    TUTTI_VERSION_MAJOR(own), TUTTI_VERSION_MINOR(own));
+	return false;
+}
+
 static void say_dead(struct tutti_device *device, const char *why)
 {
 	const struct tutti_crash *crash = (const void *)(device->bar + device->known.crash.offset);

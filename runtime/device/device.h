@@ -129,6 +129,8 @@ void device_list_remove(struct tutti_device *device);
 void device_wake_all(void);
 /** device_state_name() - name of a value of status.state. */
 const char *device_state_name(uint32_t state);
+/** contract_holds() - do @who, which speaks versions @min to @max of the contract, and the library match? Says both if not. */
+bool contract_holds(const char *who, uint32_t min, uint32_t max);
 /** id_take() - take the lowest free id below @limit, or -ENOSPC. id_give() returns it. */
 int id_take(struct tutti_device *device, uint64_t *ids, unsigned limit);
 void id_give(struct tutti_device *device, uint64_t *ids, unsigned id);

@@ -15,18 +15,6 @@
 
 #define BOOT_TIMEOUT_NS 5000000000ull
 
-static bool range_holds(const char *who, uint32_t min, uint32_t max)
-{
-	const uint32_t own = TUTTI_CONTRACT_VERSION;
-
-	if (own >= min && own <= max)
-		return true;
-	say("%s speaks contract %u.%u to %u.%u, this library %u.%u", who, TUTTI_VERSION_MAJOR(min),
-	    TUTTI_VERSION_MINOR(min), TUTTI_VERSION_MAJOR(max), TUTTI_VERSION_MINOR(max),
-	    TUTTI_VERSION_MAJOR(own), TUTTI_VERSION_MINOR(own));
-	return false;
-}
-
 static bool region_ok(const struct tutti_region *region, uint64_t window, uint32_t least)
 {
 	return !(region->offset & 63) && region->offset <= window &&
@@ -71,7 +59,7 @@ int boot_check_card(struct tutti_device *device, size_t bar_bytes)
 					       : "no card: wrong magic");
 		return -ENODEV;
 	}
-	if (!range_holds("the card", known->contract_min, known->contract_max))
+	if (!contract_holds("the card", known->contract_min, known->contract_max))
 		return -EPROTO;
 	if (known->bytes < sizeof(*known) || !regions_ok(known) || !memory_ok(known, bar_bytes) ||
 	    !limits_ok(known)) {
@@ -149,8 +137,8 @@ static int load_image(struct tutti_device *device, FILE *file, const char *path)
 	if (bad) {
 		say("firmware %s: %s", path, image_error(bad));
 		if (bad == TUTTI_IMAGE_BAD_VERSION)
-			range_holds(path, ((struct tutti_image *)image)->contract_min,
-				    ((struct tutti_image *)image)->contract_max);
+			contract_holds(path, ((struct tutti_image *)image)->contract_min,
+				       ((struct tutti_image *)image)->contract_max);
 		return bad == TUTTI_IMAGE_BAD_VERSION ? -EPROTO : -EINVAL;
 	}
 	device->control->image_offset = offset;
@@ -198,7 +186,7 @@ static int boot_result(struct tutti_device *device, int error, const char *path)
 	}
 	if (device_dead(device))
 		return -EIO;
-	return range_holds("the firmware", status->contract_min, status->contract_max) ? 0 : -EPROTO;
+	return contract_holds("the firmware", status->contract_min, status->contract_max) ? 0 : -EPROTO;
 }
 
 int boot_card(struct tutti_device *device, const struct tutti_device_options *options)

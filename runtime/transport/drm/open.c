@@ -6,8 +6,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <drm.h>
+
 #include "base/say.h"
 #include "transport/drm/drm.h"
+
+#define DRIVER_MAJOR 1
 
 int drm_call(struct drm_card *card, unsigned long request, void *args)
 {
@@ -26,6 +30,27 @@ static bool drm_present(void)
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
+}
+
+/* Within a major version the driver only adds calls. */
+static int check_driver(struct drm_card *card)
+{
+	struct drm_version version = {0};
+	int error = drm_call(card, DRM_IOCTL_VERSION, &version);
+
+	if (error || version.version_major == DRIVER_MAJOR)
+		return error;
+	say("the driver tutti.ko has version %d.%d, this library speaks to version %d", version.version_major,
+	    version.version_minor, DRIVER_MAJOR);
+	return -EPROTO;
+}
+
+/* One that does not run has left no versions. */
+static int check_firmware(const struct tutti_status *status)
+{
+	if (tutti_load_acquire(&status->state) != TUTTI_STATE_RUNNING)
+		return 0;
+	return contract_holds("the firmware", status->contract_min, status->contract_max) ? 0 : -EPROTO;
 }
 
 static void *map_window_page(struct tutti_device *device, uint32_t offset)
@@ -47,6 +72,8 @@ static int open_window(struct tutti_device *device)
 
 	if (error)
 		return error;
+	if (!contract_holds("the card", device->known.contract_min, device->known.contract_max))
+		return -EPROTO;
 	query = (struct drm_tutti_query){
 	    .what = DRM_TUTTI_QUERY_STATE, .size = sizeof(state), .pointer = (uintptr_t)&state};
 	error = drm_call(card, DRM_IOCTL_TUTTI_QUERY, &query);
@@ -70,7 +97,7 @@ static int open_window(struct tutti_device *device)
 	device->control = (void *)(device->bar + device->known.control.offset);
 	device->status = (void *)(device->bar + device->known.status.offset);
 	device->boot_sequence = state.boot_sequence;
-	return 0;
+	return check_firmware(device->status);
 }
 
 /* When the file is closed, the driver destroys everything it has on the card and waits for the firmware's reply. */
@@ -105,6 +132,8 @@ static int drm_open(struct tutti_device *device, const struct tutti_device_optio
 	pthread_mutex_init(&card->lock, NULL);
 	device->private = card;
 	error = drm_sleep_init(card);
+	if (!error)
+		error = check_driver(card);
 	if (!error)
 		error = open_window(device);
 	if (error)

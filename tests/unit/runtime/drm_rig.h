@@ -63,7 +63,7 @@ static struct driver {
 static int take_query(struct drm_tutti_query *query)
 {
 	struct tutti_discovery discovery = {
-		.magic = TUTTI_DISCOVERY_MAGIC, .bytes = sizeof(discovery), .window_bytes = WINDOW,
+		.magic = TUTTI_DISCOVERY_MAGIC, .contract_max = ~0u, .bytes = sizeof(discovery), .window_bytes = WINDOW,
 		.memory_bytes = MEMORY, .aperture_bytes = MEMORY, .max_queues = 8, .max_rsbs = 8, .sms = 4,
 		.ring_packets_min = 64, .ring_packets_max = 4096, .shared_block_bytes = 2048, .msix_vectors = 4,
 		.features = TUTTI_FEATURE_PCIE_ATOMICS | TUTTI_FEATURE_CARD_RINGS | TUTTI_FEATURE_DOORBELL_WAKES,
@@ -171,6 +171,7 @@ static int take(unsigned long request, void *args)
 		return 0;
 	case DRM_IOCTL_VERSION:
 		snprintf(version->name, version->name_len, "tutti");
+		version->version_major = 1;
 		return 0;
 	case DRM_IOCTL_TUTTI_QUERY:
 		return take_query(args);
@@ -233,6 +234,7 @@ static int open_driver(void **state)
 			     (off_t)DRM_TUTTI_MMAP_OFFSET(DRM_TUTTI_MMAP_WINDOW, STATUS / 4096));
 	assert_true(driver.status != MAP_FAILED);
 	driver.status->state = TUTTI_STATE_RUNNING;
+	driver.status->contract_max = ~0u;
 	driver.status->boot_sequence = 1;
 	return 0;
 }
