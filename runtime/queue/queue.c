@@ -61,23 +61,24 @@ static int queue_attach_rsb(struct queue *queue, const struct tutti_queue_option
 
 	if (!(options->flags & TUTTI_QUEUE_EXTENDED))
 		return 0;
-	queue->rsb = options->rsb;
-	if (!queue->rsb) {
-		error = rsb_create(queue->device, options->rsb_in_memory, &queue->rsb);
-		if (error)
-			return error;
-		queue->rsb->of_queues = true;
+	if (options->rsb) {
+		if (!rsb_attach(options->rsb))
+			return -EINVAL;
+		queue->rsb = options->rsb;
+		return 0;
 	}
-	rsb_attach(queue->rsb);
+	error = rsb_create(queue->device, options->rsb_in_memory, &queue->rsb);
+	if (error)
+		return error;
+	queue->rsb->of_queues = true;
+	queue->rsb->users = 1; /* nobody else knows it yet */
 	return 0;
 }
 
 static void queue_detach_rsb(struct queue *queue)
 {
-	if (!queue->rsb)
-		return;
-	if (rsb_detach(queue->rsb, queue) && queue->rsb->of_queues)
-		rsb_destroy(queue->rsb);
+	if (queue->rsb)
+		rsb_detach(queue->rsb, queue);
 	queue->rsb = NULL;
 }
 
@@ -238,6 +239,7 @@ int tutti_queue_create(struct tutti_device *device, const struct tutti_queue_opt
 {
 	struct tutti_queue_options own = {0}, *options = &own;
 	CALL_SCOPE(call);
+	CALL_SCOPE(rsb);
 	struct queue *queue;
 	uint8_t log2;
 	int error;
@@ -247,6 +249,8 @@ int tutti_queue_create(struct tutti_device *device, const struct tutti_queue_opt
 	error = given ? SIZED_COPY(options, given, bytes) : 0;
 	if (!error)
 		error = check_options(device, options, &log2);
+	if (!error && options->rsb && !rsb_call(&rsb, options->rsb))
+		error = -EINVAL;
 	if (!error && options->error)
 		error = events_start(device);
 	if (error)

@@ -57,21 +57,25 @@ static void rsb_free(struct tutti_rsb_object *rsb)
 	handle_free(&pool, &rsb->handle);
 }
 
-void rsb_destroy(struct tutti_rsb_object *rsb)
+static void rsb_destroy(struct tutti_rsb_object *rsb)
 {
 	rsb->device->transport->rsb_destroy(rsb->device, rsb->id);
 	id_give(rsb->device, rsb->device->rsb_ids, rsb->id);
 	rsb_free(rsb);
 }
 
-void rsb_attach(struct tutti_rsb_object *rsb)
+bool rsb_attach(struct tutti_rsb_object *rsb)
 {
+	bool live;
+
 	pthread_mutex_lock(&rsb->lock);
-	tutti_store_relaxed(&rsb->users, rsb->users + 1);
+	live = handle_live(&rsb->handle);
+	tutti_store_relaxed(&rsb->users, rsb->users + live);
 	pthread_mutex_unlock(&rsb->lock);
+	return live;
 }
 
-bool rsb_detach(struct tutti_rsb_object *rsb, const struct queue *queue)
+void rsb_detach(struct tutti_rsb_object *rsb, const struct queue *queue)
 {
 	bool last;
 
@@ -79,33 +83,45 @@ bool rsb_detach(struct tutti_rsb_object *rsb, const struct queue *queue)
 	for (unsigned e = 0; e < TUTTI_REFERENCES; e++)
 		if (rsb->user[e] == queue)
 			rsb->user[e] = NULL;
-	last = rsb->users == 1;
 	tutti_store_relaxed(&rsb->users, rsb->users - 1);
+	last = !rsb->users && rsb->of_queues && handle_close(&rsb->handle);
 	pthread_mutex_unlock(&rsb->lock);
-	return last;
+	if (last) {
+		handle_drain(&rsb->handle);
+		rsb_destroy(rsb);
+	}
 }
 
-static uint32_t rsb_users(struct tutti_rsb_object *rsb)
+/* Ends the life of a buffer that no queue uses, before another one can come to use it. */
+static int close_unused(struct tutti_rsb_object *rsb)
 {
-	uint32_t users;
+	CALL_SCOPE(call);
+	int error = 0;
 
+	if (!rsb_call(&call, rsb)) /* perhaps because its device has been closed */
+		return handle_close(&rsb->handle) ? 0 : -EINVAL;
 	pthread_mutex_lock(&rsb->lock);
-	users = rsb->users;
+	if (rsb->users)
+		error = -EBUSY;
+	else if (!handle_close(&rsb->handle))
+		error = -EINVAL;
 	pthread_mutex_unlock(&rsb->lock);
-	return users;
+	return error;
 }
 
 /* A buffer whose device has been closed is gone from the card, but not from the process. */
 int tutti_rsb_destroy(struct tutti_rsb_object *rsb)
 {
 	CALL_SCOPE(call);
+	int error;
 
 	if (!rsb)
 		return 0;
-	if (call_begin_owner(&call, &rsb->handle) && handle_live(&rsb->handle) && rsb_users(rsb))
-		return -EBUSY;
-	if (!handle_end(&rsb->handle))
-		return -EINVAL;
+	call_begin_owner(&call, &rsb->handle);
+	error = close_unused(rsb);
+	if (error)
+		return error;
+	handle_drain(&rsb->handle);
 	if (call.owner)
 		rsb_destroy(rsb);
 	else

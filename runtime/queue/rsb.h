@@ -40,13 +40,12 @@ static inline bool rsb_call(struct call *call, struct tutti_rsb_object *rsb)
 	return call_begin(call, rsb ? &rsb->handle : NULL);
 }
 
-/** rsb_create(), rsb_destroy() - tutti_rsb_create() and tutti_rsb_destroy() for the library itself. */
+/** rsb_create() - tutti_rsb_create() for the library itself. */
 int rsb_create(struct tutti_device *device, bool in_memory, struct tutti_rsb_object **rsb);
-void rsb_destroy(struct tutti_rsb_object *rsb);
-/** rsb_attach() - one more queue uses it. */
-void rsb_attach(struct tutti_rsb_object *rsb);
-/** rsb_detach() - @queue no longer uses it. Return: true if no queue does. */
-bool rsb_detach(struct tutti_rsb_object *rsb, const struct queue *queue);
+/** rsb_attach() - one more queue uses it. False if it is being destroyed. The caller has begun a call on it. */
+bool rsb_attach(struct tutti_rsb_object *rsb);
+/** rsb_detach() - @queue no longer uses it. A buffer of queues goes with the last of them. */
+void rsb_detach(struct tutti_rsb_object *rsb, const struct queue *queue);
 /**
  * rsb_claim() - take entries for @n references of recording @owner of @queue, replacing the least used ones.
  *

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
 /* Reference state buffers: how long they live, and who gets which of their entries (PKT-09, PKT-10, PKT-22). */
+#define AFTER_UNLOCK() note_unlock()
+static void note_unlock(void);
+
 #include "lock_check.h"
 #include "rt_rig.h"
 
@@ -118,6 +121,46 @@ static void of_queues(void **state)
 		assert_int_equal(tutti_queue_destroy(user[first]), 0);
 		assert_int_equal(made, 1);
 		assert_int_equal(tutti_queue_destroy(user[!first]), 0);
+		assert_int_equal(made, 0);
+	}
+}
+
+/* What another thread destroys while this one creates a queue, as soon as this one has let a mutex go. */
+static struct tutti_rsb_object *goes;
+static struct tutti_queue *goes_with;
+static pthread_t destroyer;
+static _Thread_local bool creating;
+
+static void *destroys(void *context)
+{
+	return (void *)(intptr_t)(goes_with ? tutti_queue_destroy(goes_with) : tutti_rsb_destroy(goes));
+}
+
+static void note_unlock(void)
+{
+	if (!creating)
+		return;
+	creating = false;
+	assert_int_equal(pthread_create(&destroyer, NULL, destroys, NULL), 0);
+	while (handle_live(&goes->handle))
+		sched_yield();
+}
+
+/* A queue never gets a buffer that is being destroyed, by the application or with the last queue that uses it. */
+static void destroyed_meanwhile(void **state)
+{
+	for (unsigned with = 0; with < 2; with++) {
+		struct tutti_queue_options options = {.packets = 64, .flags = TUTTI_QUEUE_EXTENDED};
+		struct tutti_queue *queue;
+		void *result;
+
+		goes_with = with ? a_user(NULL, false) : NULL;
+		goes = with ? tutti_queue_rsb(goes_with) : a_buffer(false);
+		options.rsb = goes;
+		creating = true;
+		assert_int_equal(tutti_queue_create(device, &options, &queue), -EINVAL);
+		pthread_join(destroyer, &result);
+		assert_null(result);
 		assert_int_equal(made, 0);
 	}
 }
@@ -348,7 +391,7 @@ static void tables_are_read(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    R(as_many_as_there_are),  R(of_the_application), R(of_queues),	R(least_used_first), R(free_ones_before_all_others), R(epochs),
+	    R(as_many_as_there_are),  R(of_the_application), R(of_queues),	R(destroyed_meanwhile), R(least_used_first), R(free_ones_before_all_others), R(epochs),
 	    R(used_by_another_queue), R(user_goes),	     R(forgotten_by_a_stop), R(tables_are_read)};
 
 	return cmocka_run_group_tests_name("PKT-09, PKT-10, PKT-22 reference state buffers", tests, NULL, NULL);
