@@ -19,11 +19,12 @@ static bool readable(int fd)
 
 static bool is_due(struct tutti_device *device, struct handler *handler)
 {
+	bool lost = handler->fd < 0 && watch_lost_now(device, &handler->watch);
+	/* Whoever gives up a signal stores its last value first, so it is looked at last. */
 	bool holds = handler->fd >= 0 ? readable(handler->fd) : watch_holds(&handler->watch);
 
 	handler->error = holds ? 0 : -EIO;
-	return holds || tutti_load_relaxed(&device->dead) ||
-	       (handler->fd < 0 && watch_lost_now(device, &handler->watch));
+	return holds || lost || tutti_load_relaxed(&device->dead);
 }
 
 bool handlers_due(const struct events *events)

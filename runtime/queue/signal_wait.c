@@ -72,17 +72,21 @@ static void sleeps(const struct wait *wait, int change)
 		__atomic_fetch_add(&signals->watch[i].signal->waiters, (uint32_t)change, __ATOMIC_SEQ_CST);
 }
 
+/* Whoever gives up a signal stores its last value first, so it is looked at last. */
+static bool lost_unmet(const struct signal_wait *wait, size_t i)
+{
+	return !(wait->met && wait->met[i]) && watch_lost_now(wait->wait.device, &wait->watch[i]) &&
+	       !watch_holds(&wait->watch[i]);
+}
+
 static bool in_vain(const struct wait *wait)
 {
 	const struct signal_wait *signals = (const struct signal_wait *)wait;
 	size_t lost = 0;
 
 	for (size_t i = 0; i < signals->count; i++)
-		lost += watch_lost_now(wait->device, &signals->watch[i]) && !(signals->met && signals->met[i]);
-	if (!(signals->all ? lost > 0 : lost == signals->count))
-		return false;
-	/* Whoever gives up a signal stores its last value first, which this thread may not have seen yet. */
-	return !satisfied(wait);
+		lost += lost_unmet(signals, i);
+	return signals->all ? lost > 0 : lost == signals->count;
 }
 
 /* The card calls this after each step while this thread drives it. */

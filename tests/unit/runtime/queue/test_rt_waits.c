@@ -144,6 +144,33 @@ static void several(void **state)
 	}
 }
 
+static tutti_signal_t fails_meanwhile;
+
+static bool poll_fails(struct tutti_device *of)
+{
+	if (fails_meanwhile)
+		lost_by_failure(device, fails_meanwhile, TUTTI_SIGNAL_CANCELLED);
+	fails_meanwhile = NULL;
+	return poll_card(of);
+}
+
+/* What has failed may be just what is waited for: then the wait is for the others, also if it has failed just now. */
+static void failure_is_enough(void **state)
+{
+	struct tutti_wait wait[] = {{.signal = a_signal(1), .condition = TUTTI_LT, .value = 1},
+				    {.signal = a_signal(1), .condition = TUTTI_LT, .value = 1}};
+
+	transport.poll = poll_fails;
+	fails_meanwhile = wait[0].signal;
+	assert_int_equal(tutti_signal_wait_all(device, wait, 2, 0), -ETIMEDOUT);
+	assert_null(fails_meanwhile);
+	fails_meanwhile = wait[1].signal;
+	assert_int_equal(tutti_signal_wait_all(device, wait, 2, TUTTI_WAIT_FOREVER), 0);
+	transport.poll = poll_card;
+	for (unsigned i = 0; i < 2; i++)
+		tutti_signal_destroy(device, wait[i].signal);
+}
+
 /* What the card has sent is taken by whoever waits, also if what is waited for holds at once. */
 static void takes_what_was_sent(void **state)
 {
@@ -548,6 +575,7 @@ int main(void)
 						  T(conditions),
 						  T(looks),
 						  T(several),
+						  T(failure_is_enough),
 						  T(takes_what_was_sent),
 						  T(sleepers_are_counted),
 						  T(drives_no_further),
