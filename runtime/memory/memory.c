@@ -259,15 +259,17 @@ void memory_fini(struct tutti_device *device)
 int memory_alloc(struct tutti_device *device, enum tutti_memory pool, size_t bytes, void **address)
 {
 	struct memory *memory = device->memory;
+	void *block;
 
 	if (!bytes || !address || (pool != TUTTI_MEMORY_SYSTEM && pool != TUTTI_MEMORY_CARD))
 		return -EINVAL;
 	pthread_mutex_lock(&memory->lock);
-	*address = arena_alloc(arena_of(memory, pool), bytes);
+	block = arena_alloc(arena_of(memory, pool), bytes);
 	pthread_mutex_unlock(&memory->lock);
-	if (*address)
-		return 0;
-	return pool == TUTTI_MEMORY_CARD ? -ENOSPC : -ENOMEM;
+	if (!block)
+		return pool == TUTTI_MEMORY_CARD ? -ENOSPC : -ENOMEM;
+	*address = block;
+	return 0;
 }
 
 int tutti_memory_alloc(struct tutti_device *device, enum tutti_memory pool, size_t bytes, void **address)

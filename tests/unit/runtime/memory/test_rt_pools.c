@@ -44,7 +44,7 @@ static void divided(void **state)
 	assert_ptr_not_equal(card_pool, MAP_FAILED);
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		uint8_t *code;
-		void *data;
+		void *data, *first;
 
 		pool_bytes = rows[i].bytes;
 		memory_fini(device);
@@ -58,8 +58,10 @@ static void divided(void **state)
 		mapped = 0;
 		assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_CARD, 1, &data), 0);
 		assert_int_equal(mapped, rows[i].piece);
+		first = data;
 		assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_CARD, rows[i].bytes - rows[i].code, &data),
 				 -ENOSPC);
+		assert_ptr_equal(data, first);
 	}
 	memory_fini(device);
 	munmap(card_pool, 2048u << 20);
