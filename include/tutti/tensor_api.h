@@ -121,7 +121,11 @@ const char *tutti_tensor_strerror(enum tutti_tensor_error error);
 /** tutti_tensor_type_bytes() - bytes of an element (enum tutti_tensor_type); 0 for an unknown type. */
 uint32_t tutti_tensor_type_bytes(unsigned type);
 
-/** tutti_tensor_box_bytes() - bytes that one request moves, which is what its mbarrier has to expect. */
+/**
+ * tutti_tensor_box_bytes() - bytes that one request moves, which is what its mbarrier has to expect.
+ *
+ * Return: UINT32_MAX if there are more, which no memory of a workgroup holds.
+ */
 uint32_t tutti_tensor_box_bytes(const struct tutti_tensor *tensor);
 
 #ifdef __cplusplus

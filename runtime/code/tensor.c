@@ -47,16 +47,16 @@ void tutti_tensor_seal(struct tutti_tensor *tensor)
 
 uint32_t tutti_tensor_box_bytes(const struct tutti_tensor *tensor)
 {
-	uint32_t bytes = tensor->interleave ? 8u << tensor->interleave : tutti_tensor_type_bytes(tensor->type);
+	uint64_t bytes = tensor->interleave ? 8u << tensor->interleave : tutti_tensor_type_bytes(tensor->type);
 
 	if (tensor->mode == TUTTI_IM2COL)
-		return bytes * tensor->column.channels * tensor->column.pixels;
+		return (uint32_t)bytes * tensor->column.channels * tensor->column.pixels;
 	for (unsigned d = 0; d < tensor->rank; d++) {
 		uint32_t step = d || tensor->interleave ? tensor->traversal[d] : 1;
 
 		bytes *= (tensor->box[d] + step - 1) / step;
 	}
-	return bytes;
+	return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
 
 /* ---- checks ------------------------------------------------------------ */

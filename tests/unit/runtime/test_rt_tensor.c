@@ -77,6 +77,25 @@ static void fields(void **state)
 	assert_int_equal(tutti_tensor_box_bytes(&made), 16 * 2 * 3 * 2 * 1 * 4);
 }
 
+/* A box may be described that is larger than any shared memory, and does not become a small one. */
+static void large_boxes(void **state)
+{
+	struct tutti_tiled t = tile();
+
+	for (unsigned d = 0; d < 5; d++)
+		t.tensor.size[d] = t.box[d] = 256;
+	assert_int_equal(tutti_tensor_encode_tiled(&made, &t), 0);
+	assert_int_equal(tutti_tensor_box_bytes(&made), UINT32_MAX);
+	t.box[4] = t.box[3] = 1;
+	t.box[2] = 64;
+	assert_int_equal(tutti_tensor_encode_tiled(&made, &t), 0);
+	assert_int_equal(tutti_tensor_box_bytes(&made), 64u * 256 * 256 * 4);
+	t.box[4] = t.box[2] = 256;
+	t.box[0] = 252; /* that is no power of two */
+	assert_int_equal(tutti_tensor_encode_tiled(&made, &t), 0);
+	assert_int_equal(tutti_tensor_box_bytes(&made), UINT32_MAX);
+}
+
 static void dense_interleaved(void **state)
 {
 	struct tutti_im2col t = column(4);
@@ -489,6 +508,7 @@ int main(void)
 		{ "TMA-06: where elements lie", extents, NULL, NULL, NULL },
 		{ "TMA-06, TMA-16: tensors that end with the address space", ends_of_tensors, NULL, NULL, NULL },
 		{ "TMA-06: bytes of boxes, counted one by one", bytes_of_boxes, NULL, NULL, NULL },
+		{ "TMA-06: bytes of boxes too large to be counted", large_boxes, NULL, NULL, NULL },
 		{ "TMA-05: where descriptors lie", places, NULL, NULL, NULL },
 		{ "TMA-16: slices of interleaved tensors", slices, NULL, NULL, NULL },
 		{ "TMA-06: every error has its own text", texts, NULL, NULL, NULL },
