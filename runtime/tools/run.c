@@ -101,6 +101,8 @@ static int launch(struct tutti_queue *queue, const struct settings *settings, co
 		error = tutti_dispatch(queue, &launch);
 	if (!error)
 		error = tool_wait(queue, launch.signal, settings->timeout, &fault);
+	else
+		tutti_queue_error(queue, &fault); /* which may have stopped before the last launch */
 	if (fault.code)
 		tool_fault_print(queue, &fault);
 	else if (error)

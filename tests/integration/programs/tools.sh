@@ -306,6 +306,8 @@ faults_say() {
 	local tco=$out/tests/integration/kernels/test.tco
 	says 'memory fault in kernel poke: nothing is mapped there, write to 0x40, in no allocation; in function poke \+' \
 		sh -c "$out/tutti run $tco poke --arg u64=64 --arg u64=1 2>&1" &&
+		says 'memory fault.*: nothing is mapped there' \
+			sh -c "$out/tutti run $tco poke --arg u64=64 --arg u64=1 --repeat 600 2>&1" && # more than the queue has room for
 		says '^tutti run: workgroup too large' sh -c "$out/tutti run $tco empty --workgroup 2048 2>&1"
 }
 
