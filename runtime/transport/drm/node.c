@@ -11,6 +11,7 @@
 
 #include <drm.h>
 
+#include "base/say.h"
 #include "transport/drm/drm.h"
 
 #define NODES 64
@@ -22,10 +23,39 @@ static bool is_tutti(int fd)
 	return !ioctl(fd, DRM_IOCTL_VERSION, &version) && !strcmp(name, "tutti");
 }
 
+/* Where a link in the directory of the node in sysfs leads to: the last part of that path. NULL if there is no such link. */
+static const char *link_of(const struct stat *node, const char *link, char *target, size_t bytes)
+{
+	char path[64], *name;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/%s", major(node->st_rdev), minor(node->st_rdev), link);
+	n = readlink(path, target, bytes - 1);
+	if (n < 0)
+		return NULL;
+	target[n] = 0;
+	name = strrchr(target, '/');
+	return name ? name + 1 : target;
+}
+
+/* What cannot be opened may be the node of any driver, which its user need not hear of. */
+static void say_why(const char *path, int error)
+{
+	const char *driver;
+	char target[256];
+	struct stat node;
+
+	driver = stat(path, &node) ? NULL : link_of(&node, "device/driver", target, sizeof(target));
+	if (driver && !strcmp(driver, "tutti"))
+		say("the card %s cannot be opened: %s", path, strerror(error));
+}
+
 static int open_path(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 
+	if (fd < 0)
+		say_why(path, errno);
 	if (fd >= 0 && !is_tutti(fd)) {
 		close(fd);
 		fd = -1;
@@ -54,24 +84,19 @@ int drm_open_node(const char *name)
 	return -1;
 }
 
-/* In sysfs, the link `device` of the node leads to the directory of the PCI device. */
+/* The link `device` leads to the directory of the PCI device. */
 int drm_pci_address(struct tutti_device *device, char *address, size_t bytes)
 {
 	struct drm_card *card = drm_card_of(device);
-	char path[64], target[256];
 	const char *name;
-	struct stat stat;
-	ssize_t n;
+	char target[256];
+	struct stat node;
 
-	if (fstat(card->fd, &stat))
+	if (fstat(card->fd, &node))
 		return -errno;
-	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/device", major(stat.st_rdev), minor(stat.st_rdev));
-	n = readlink(path, target, sizeof(target) - 1);
-	if (n < 0)
+	name = link_of(&node, "device", target, sizeof(target));
+	if (!name)
 		return -ENOTSUP;
-	target[n] = 0;
-	name = strrchr(target, '/');
-	name = name ? name + 1 : target;
 	if (strlen(name) >= bytes)
 		return -ENOSPC;
 	memcpy(address, name, strlen(name) + 1);
