@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tutti calibrate: weights of the policies that go by energy. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,10 +34,27 @@ static int write_file(const char *name, const struct tutti_weights *weights)
 	return error;
 }
 
+/* Behind the driver SMs that are off stay so when the program ends, so it does not end before they are on again. */
+static int calibrate(struct tutti_device *device, struct tutti_executable *executable, unsigned jobs,
+		     struct tutti_weights *weights)
+{
+	static const int signals[] = { SIGHUP, SIGINT, SIGTERM };
+	sigset_t late, before;
+	int error;
+
+	sigemptyset(&late);
+	for (unsigned i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		sigaddset(&late, signals[i]);
+	sigprocmask(SIG_BLOCK, &late, &before);
+	error = tutti_calibrate(device, executable, jobs, weights);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return error;
+}
+
 static int measure(struct tutti_device *device, unsigned jobs, struct tutti_weights *weights)
 {
 	struct tutti_executable *executable = tool_load(device);
-	int error = executable ? tutti_calibrate(device, executable, jobs, weights) : -ENOEXEC;
+	int error = executable ? calibrate(device, executable, jobs, weights) : -ENOEXEC;
 
 	if (executable)
 		tutti_executable_destroy(executable);

@@ -302,6 +302,20 @@ errors_say() { # in words about the card; where a file is meant, in those of the
 		says 'has no kernel thrice; see --list' sh -c "$out/tutti run $work/twice.tco thrice 2>&1"
 }
 
+# While SMs are off for the measurement, a signal that ends the program waits: HUP, INT and TERM are blocked.
+calibration_ends_whole() {
+	local program mask
+	printf 'gpc 2\nenergy 1\n' >"$work/energy.conf"
+	TUTTI_TOPOLOGY=$work/energy.conf "$out/tutti" calibrate --jobs 100000 -o "$work/weights" &
+	program=$!
+	while mask=$(sed -n 's/^SigBlk:[[:space:]]*//p' "/proc/$program/status" 2>/dev/null) && [ -n "$mask" ]; do
+		[ $((0x$mask & 0x4003)) -eq $((0x4003)) ] && break
+	done
+	kill -KILL $program 2>/dev/null
+	wait $program 2>/dev/null
+	[ -n "$mask" ]
+}
+
 faults_say() {
 	local tco=$out/tests/integration/kernels/test.tco
 	says 'memory fault in kernel poke: nothing is mapped there, write to 0x40, in no allocation; in function poke \+' \
@@ -340,6 +354,7 @@ if unshare -m true 2>/dev/null && [ -d /sys/bus/pci/drivers ]; then
 else
 	skip "SYS-46: tutti reset asks the driver for the card that is meant" "no mount namespaces or no PCI"
 fi
+check "RES-13, RES-14: a signal does not leave SMs off that are so for a calibration" calibration_ends_whole
 check "SYS-46, SYS-57: -d chooses the device" chooses_device
 check "SYS-58: a fault names kernel, access and function" faults_say
 check "SYS-58: errors say what is missing" errors_say
