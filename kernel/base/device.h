@@ -41,7 +41,7 @@
  * @settings_lock         @settings
  * lock of a buffer       who makes the DMA addresses of a buffer in system memory
  * mmap_lock              of a process: faults, and munmap, which may free a buffer
- * @memory_lock           @memory, @bos, @imports, @exports, @users
+ * @memory_lock           @memory, @bos, @imports, @users
  * dma_resv, i_mmap       of the GEM helpers and of mappings that are being revoked
  * @view_sem              read: a fault handler looks whether it may map, and may allocate; written: revocation
  * lock of the channel    both rings, requests in flight
@@ -217,7 +217,7 @@ struct tutti_device {
 	struct list_head objects[TUTTI_KINDS];
 	struct ida ids[TUTTI_KINDS], file_ids;
 
-	/** @memory_lock: @memory, @bos, @imports, @exports, @users */
+	/** @memory_lock: @memory, @bos, @imports, @users */
 	struct mutex memory_lock;
 	/** @memory: card memory in [reserved_bytes, end) */
 	struct drm_mm memory;
@@ -238,8 +238,6 @@ struct tutti_device {
 	struct list_head bos;
 	/** @imports: buffers that are attached to another driver's dma-buf */
 	struct list_head imports;
-	/** @exports: card buffers that are a dma-buf too */
-	struct list_head exports;
 	/** @users: who has opened the card, with the card memory they have */
 	struct list_head users;
 

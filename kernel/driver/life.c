@@ -12,7 +12,6 @@
 #include "firmware/message.h"
 #include "firmware/settings.h"
 #include "memory/bo.h"
-#include "memory/card_bo.h"
 #include "memory/system_bo.h"
 #include "memory/view.h"
 #include "objects/timeline.h"
@@ -45,7 +44,6 @@ static void tutti_life_init_locks(struct tutti_device *tdev)
 	}
 	INIT_LIST_HEAD(&tdev->bos);
 	INIT_LIST_HEAD(&tdev->imports);
-	INIT_LIST_HEAD(&tdev->exports);
 	INIT_LIST_HEAD(&tdev->users);
 	init_waitqueue_head(&tdev->wait);
 	ida_init(&tdev->file_ids);
@@ -166,7 +164,6 @@ void tutti_life_unplug(struct tutti_device *tdev)
 	tutti_timeline_unplug(tdev);
 	tutti_fence_unplug(tdev);
 	tutti_view_revoke_all(tdev);
-	tutti_card_bo_revoke_exports(tdev);
 	wake_up_all(&tdev->wait);
 	if (tutti_card_is_there(tdev))
 		tutti_fw_stop(tdev);

@@ -29,18 +29,13 @@ struct tutti_bo {
 	bool imported;
 	/** @sgt: DMA addresses, made by the first map and kept */
 	struct sg_table *sgt;
-	/**
-	 * @link: in tutti_device.bos while @sgt is ours, in .imports while there is an attachment; a card buffer's: in
-	 * .exports. memory_lock
-	 */
+	/** @link: in tutti_device.bos while @sgt is ours, in .imports while there is an attachment; memory_lock */
 	struct list_head link;
 	/** @node: place in card memory, @account: to which it is charged */
 	struct drm_mm_node node;
 	struct tutti_account *account;
 	/** @memory_losses: of a card buffer: tutti_device.memory_losses when it was made */
 	u64 memory_losses;
-	/** @exported: the dma-buf of a card buffer, no reference; memory_lock */
-	struct dma_buf *exported;
 	/** @user_pages, @pinned, @user: memory of a process, how many pages are pinned, whose it is */
 	struct page **user_pages;
 	unsigned long pinned;

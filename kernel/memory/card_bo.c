@@ -101,14 +101,9 @@ static int tutti_card_bo_dma_buf_mmap(struct dma_buf *dma_buf, struct vm_area_st
 
 static void tutti_card_bo_dma_buf_release(struct dma_buf *dma_buf)
 {
-	struct tutti_bo *bo = to_tutti_bo((struct drm_gem_object *)dma_buf->priv);
-	struct tutti_device *tdev = tutti_bo_device(bo);
+	struct drm_gem_object *obj = dma_buf->priv;
 
-	mutex_lock(&tdev->memory_lock);
-	list_del_init(&bo->link);
-	bo->exported = NULL;
-	mutex_unlock(&tdev->memory_lock);
-	tutti_power_put(tdev);
+	tutti_power_put(to_tutti(obj->dev));
 	drm_gem_dmabuf_release(dma_buf);
 }
 
@@ -120,11 +115,10 @@ static const struct dma_buf_ops card_dma_buf_ops = {
 	.release = tutti_card_bo_dma_buf_release,
 };
 
-/* The DRM core calls it once at a time, and again only when the earlier one has gone. */
+/* The helper makes mappings of the dma-buf mappings of the node, and so tutti_view_revoke_all() finds them. */
 static struct dma_buf *tutti_card_bo_export(struct drm_gem_object *obj, int flags)
 {
-	struct tutti_bo *bo = to_tutti_bo(obj);
-	struct tutti_device *tdev = tutti_bo_device(bo);
+	struct tutti_device *tdev = to_tutti(obj->dev);
 	struct dma_buf_export_info info = {
 		.exp_name = "tutti",
 		.owner = THIS_MODULE,
@@ -142,26 +136,9 @@ static struct dma_buf *tutti_card_bo_export(struct drm_gem_object *obj, int flag
 	if (error)
 		return ERR_PTR(error);
 	dma_buf = drm_gem_dmabuf_export(obj->dev, &info);
-	if (IS_ERR(dma_buf)) {
+	if (IS_ERR(dma_buf))
 		tutti_power_put(tdev);
-		return dma_buf;
-	}
-	mutex_lock(&tdev->memory_lock);
-	bo->exported = dma_buf;
-	list_add(&bo->link, &tdev->exports);
-	mutex_unlock(&tdev->memory_lock);
 	return dma_buf;
-}
-
-/** tutti_card_bo_revoke_exports() - mappings of dma-bufs; faults see already that the memory is lost. */
-void tutti_card_bo_revoke_exports(struct tutti_device *tdev)
-{
-	struct tutti_bo *bo;
-
-	mutex_lock(&tdev->memory_lock);
-	list_for_each_entry(bo, &tdev->exports, link)
-		unmap_mapping_range(bo->exported->file->f_mapping, 0, 0, 1);
-	mutex_unlock(&tdev->memory_lock);
 }
 
 /* Removal of the device detaches what has been attached by then. */

@@ -6,6 +6,5 @@
 
 struct tutti_bo *tutti_card_bo_create(struct tutti_file *file, u64 size);
 struct drm_gem_object *tutti_card_bo_import(struct drm_device *drm, struct dma_buf *dma_buf);
-void tutti_card_bo_revoke_exports(struct tutti_device *tdev);
 
 #endif

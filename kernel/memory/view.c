@@ -56,7 +56,7 @@ void tutti_view_revoke(struct tutti_view *view)
 	unmap_mapping_range(tdev->drm.anon_inode->i_mapping, view->file_offset, PAGE_SIZE, 1);
 }
 
-/** tutti_view_revoke_all() - and mappings of buffers, of all files; the generation has gone up already. */
+/** tutti_view_revoke_all() - and mappings of buffers, of all files and dma-bufs; the generation has gone up already. */
 void tutti_view_revoke_all(struct tutti_device *tdev)
 {
 	down_write(&tdev->view_sem);

@@ -6,17 +6,9 @@
 #include "firmware/fw.h"
 #include "firmware/message.h"
 #include "firmware/settings.h"
-#include "memory/card_bo.h"
 #include "memory/view.h"
 #include "objects/object.h"
 #include "recovery/reset.h"
-
-/* No store through any mapping reaches the card any more. */
-static void tutti_reset_revoke(struct tutti_device *tdev)
-{
-	tutti_view_revoke_all(tdev);
-	tutti_card_bo_revoke_exports(tdev);
-}
 
 /**
  * tutti_reset_begin() - take everything away from everybody; the caller gives reset_sem back.
@@ -32,14 +24,14 @@ void tutti_reset_begin(struct tutti_device *tdev, unsigned int subclass)
 	tutti_channel_close(tdev);
 	wake_up_all(&tdev->wait);
 	down_write_nested(&tdev->reset_sem, subclass);
-	tutti_reset_revoke(tdev);
+	tutti_view_revoke_all(tdev);
 }
 
 /** tutti_reset_lose_memory() - card memory will not survive this reset. */
 void tutti_reset_lose_memory(struct tutti_device *tdev)
 {
 	atomic64_inc(&tdev->memory_losses);
-	tutti_reset_revoke(tdev);
+	tutti_view_revoke_all(tdev);
 }
 
 /** tutti_reset_forget() - the card knows nothing any more: what it could reach is free. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Card memory in several files, memory of the process on the card. */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <glob.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static bool share(struct rig *rig, struct shared *shared)
 	return true;
 }
 
-static void unshare(struct shared *shared)
+static void stop_sharing(struct shared *shared)
 {
 	munmap((void *)shared->words, BYTES);
 	munmap((void *)shared->exported, BYTES);
@@ -93,8 +94,55 @@ static bool exported(struct rig *rig)
 	shared.exported[7] = 9;
 	EXPECT(9, shared.words[7]);
 	munmap((void *)theirs, BYTES);
-	unshare(&shared);
+	stop_sharing(&shared);
 	return true;
+}
+
+#define OTHERS 500u
+
+/* The private copy of a page of a file that nobody else has. */
+static uint32_t *other_file(uint32_t value)
+{
+	int fd = memfd_create("other", MFD_CLOEXEC);
+	uint32_t *words = MAP_FAILED;
+
+	if (!ftruncate(fd, PAGE))
+		words = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (words == MAP_FAILED)
+		return NULL;
+	words[0] = value;
+	return words;
+}
+
+/*
+ * An O_PATH descriptor keeps the dma-buf, but not its open file, whose memory the kernel gives to the next file. A
+ * reset revokes what is mapped of the dma-buf, and nothing of that file.
+ */
+static bool seen_by_path(struct rig *rig)
+{
+	uint32_t *others[OTHERS];
+	struct shared shared;
+	unsigned kept = 0;
+	char path[32];
+	int seen;
+
+	CHECK(rig_open(rig) && share(rig, &shared));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", shared.fd);
+	seen = open(path, O_PATH | O_CLOEXEC);
+	stop_sharing(&shared);
+	rig_close(rig);
+	CHECK(seen >= 0);
+	for (uint32_t i = 0; i < OTHERS; i++)
+		CHECK((others[i] = other_file(i + 1)));
+	CHECK(card_write("card_reset", "function"));
+	for (uint32_t i = 0; i < OTHERS; i++) {
+		kept += others[i][0] == i + 1;
+		munmap(others[i], PAGE);
+	}
+	close(seen);
+	EXPECT(OTHERS, kept);
+	return fresh_works();
 }
 
 /* ---- signals in it ---- */
@@ -172,7 +220,7 @@ static bool rescued(struct rig *rig)
 	EXPECT(0, bo_map(fresh.fd, fresh.context, handle, SHARED_AT, BYTES));
 	CHECK(card_fills(&fresh, 0x55));
 	EXPECT(0x55, shared.exported[PAGE / 4]);
-	unshare(&shared);
+	stop_sharing(&shared);
 	rig_close(&fresh);
 	return true;
 }
@@ -187,7 +235,7 @@ static bool rescued_again(struct rig *rig)
 		EXPECT(0, device_reset());
 	EXPECT(0xcafe, shared.exported[0]);
 	EXPECT(0xcafe, shared.words[0]);
-	unshare(&shared);
+	stop_sharing(&shared);
 	return fresh_works();
 }
 
@@ -206,7 +254,7 @@ static bool lost(struct rig *rig)
 	EXPECT(0, import(&fresh, &shared, &handle));
 	EXPECT(EIO, bo_map(fresh.fd, fresh.context, handle, SHARED_AT, BYTES));
 	CHECK(rig_works(&fresh));
-	unshare(&shared);
+	stop_sharing(&shared);
 	rig_close(&fresh);
 	return true;
 }
@@ -226,7 +274,7 @@ static bool of_removed_device(struct rig *rig)
 	CHECK(rebound && rig_open(&fresh));
 	error = import(&fresh, &shared, &handle);
 	rig_close(&fresh);
-	unshare(&shared);
+	stop_sharing(&shared);
 	EXPECT(EOPNOTSUPP, error);
 	return fresh_works();
 }
@@ -417,6 +465,7 @@ static bool limited(struct rig *rig)
 
 const struct driver_test memory_driver_tests[] = {
 	{"SYS-22: card memory is shared with another file", exported},
+	{"SYS-22 SYS-28: a dma-buf of card memory that only an O_PATH descriptor keeps", seen_by_path},
 	{"SYS-22 SYS-29: card memory that is a dma-buf keeps the card's power", keeps_power},
 	{"SYS-22 SYS-28: card memory outlives a reload of the firmware", rescued},
 	{"SYS-22 SYS-28: card memory outlives any number of reloads by request", rescued_again},
