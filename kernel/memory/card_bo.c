@@ -246,15 +246,19 @@ static int tutti_card_bo_place(struct tutti_bo *bo, struct tutti_account *accoun
 	return error;
 }
 
+/* Inside of the gate: a reset that goes on while the file has been opened already may yet lose the memory. */
 static int tutti_card_bo_reserve(struct tutti_bo *bo, struct tutti_file *file, u64 size)
 {
 	struct tutti_device *tdev = file->tdev;
-	int error;
+	int index, error = tutti_gate_enter(file, &index);
 
+	if (error)
+		return error;
 	bo->memory_losses = atomic64_read(&tdev->memory_losses);
 	mutex_lock(&tdev->memory_lock);
 	error = tutti_card_bo_place(bo, file->account, size);
 	mutex_unlock(&tdev->memory_lock);
+	tutti_gate_exit(file, index);
 	return error;
 }
 

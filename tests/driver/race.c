@@ -423,6 +423,48 @@ static bool link_lost_while_zeroing(struct rig *rig)
 	return fresh_works();
 }
 
+/* ---- a reset that has to go on ---- */
+
+/* Words in different pages; a buffer whose memory is lost has one page only. */
+static bool holds_words(int fd, uint64_t offset)
+{
+	uint8_t *memory = see_buffer(fd, offset);
+
+	CHECK(memory);
+	for (unsigned page = 0; page < ZEROED / PAGE; page++)
+		memory[page * PAGE] = (uint8_t)page;
+	for (unsigned page = 0; page < ZEROED / PAGE; page++)
+		EXPECT(page, memory[page * PAGE]);
+	munmap(memory, ZEROED);
+	return true;
+}
+
+/*
+ * A program has noticed a reset, opens the card again and asks for memory, while the reset goes on: the firmware does
+ * not start, and the next rung loses card memory. What the program gets afterwards is not lost.
+ */
+static bool created_in_reset(struct rig *rig)
+{
+	struct creation creation = {.rig = rig, .bytes = ZEROED};
+	pthread_t thread;
+	unsigned before;
+	bool there;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	SKIP_UNLESS(inject_command, "needs --inject");
+	before = delay("boot", 3000);
+	CHECK(inject("boot-failure 1") && inject("firmware-crash"));
+	there = soon_reached("boot", before);
+	delay("boot", 0);
+	CHECK(rig_open(rig) && !pthread_create(&thread, NULL, create_buffer, &creation));
+	there &= soon_in_call(getpid());
+	pthread_join(thread, NULL);
+	CHECK(there);
+	EXPECT(0, creation.error);
+	CHECK(holds_words(rig->fd, creation.offset));
+	return fresh_works();
+}
+
 /* ---- switched off ---- */
 
 /* An unused card is about to be switched off when it interrupts, with messages that make no sense. */
@@ -578,6 +620,7 @@ const struct driver_test race_tests[] = {
 	{"REL-06 SYS-22: removal does not wait until a large buffer has been zeroed", removed_while_zeroing},
 	{"SYS-28: a reset does not wait until the pages of a buffer have been allocated", reset_while_mapping},
 	{"SYS-22 SYS-28: memory that the link did not let be zeroed is not given away", link_lost_while_zeroing},
+	{"SYS-22 SYS-28: card memory that is asked for while a reset goes on is not lost", created_in_reset},
 	{"SYS-28 SYS-29: a reset begins while an unused card is being switched off", reset_at_sleep},
 	{"REL-06: the module stays while there is a fence", fence_holds_module},
 	{"SYS-41 REL-12: pinned memory goes while its process' mmap_lock is held", freed_under_mmap_lock},
