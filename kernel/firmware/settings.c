@@ -40,6 +40,35 @@ static int tutti_settings_policy_locked(struct tutti_device *tdev, u32 policy, u
 	return error;
 }
 
+/* The SM at a position of the order; where nothing is kept, the SM of that number. */
+static u32 tutti_settings_sm_at(struct tutti_device *tdev, u32 position)
+{
+	void *entry = xa_load(&tdev->settings, tutti_settings_index(TUTTI_POLICY_SM_ORDER, position));
+
+	return entry ? xa_to_value(entry) & U16_MAX : position;
+}
+
+/*
+ * The SM that was there takes the position that becomes free. Both are kept: told position by position, the firmware
+ * then gets to the same order, whatever steps have led there.
+ */
+static int tutti_settings_sm_order_locked(struct tutti_device *tdev, u32 position, u32 sm)
+{
+	u32 from = 0, was = tutti_settings_sm_at(tdev, position);
+	unsigned long index;
+	int error;
+
+	while (from < tdev->known.sms && tutti_settings_sm_at(tdev, from) != sm)
+		from++;
+	index = tutti_settings_index(TUTTI_POLICY_SM_ORDER, from);
+	error = xa_reserve(&tdev->settings, index, GFP_KERNEL);
+	if (!error)
+		error = tutti_settings_policy_locked(tdev, TUTTI_POLICY_SM_ORDER, position, position << 16 | sm);
+	if (!error)
+		xa_store(&tdev->settings, index, xa_mk_value(from << 16 | was), GFP_KERNEL);
+	return error;
+}
+
 /** tutti_settings_policy() - set a policy, or a place of one that is a table, for good. 0 or what the firmware says. */
 int tutti_settings_policy(struct tutti_device *tdev, u32 policy, u32 which, u64 value)
 {
@@ -49,7 +78,8 @@ int tutti_settings_policy(struct tutti_device *tdev, u32 policy, u32 which, u64 
 	if (!tutti_settings_possible(policy, which, value))
 		return -EINVAL;
 	mutex_lock(&tdev->settings_lock);
-	error = tutti_settings_policy_locked(tdev, policy, which, whole);
+	error = policy == TUTTI_POLICY_SM_ORDER ? tutti_settings_sm_order_locked(tdev, which, value) :
+						  tutti_settings_policy_locked(tdev, policy, which, whole);
 	mutex_unlock(&tdev->settings_lock);
 	return error;
 }

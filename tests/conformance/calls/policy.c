@@ -179,6 +179,42 @@ static bool outlive_reset(struct rig *rig)
 	return true;
 }
 
+#define ORDERED 4u
+
+static bool order_is(int fd, const uint32_t *wanted)
+{
+	uint64_t sm;
+
+	for (uint32_t position = 0; position < ORDERED; position++) {
+		EXPECT(0, policy_get(fd, TUTTI_POLICY_SM_ORDER, position, &sm));
+		EXPECT((long)wanted[position], (long)sm);
+	}
+	return true;
+}
+
+/* An SM that is put into a place of the order trades places with the one that was there. */
+static bool order_outlives_reset(struct rig *rig)
+{
+	static const uint32_t moved[ORDERED] = {3, 0, 1, 2}, straight[ORDERED] = {0, 1, 2, 3};
+	struct rig after = {.fd = -1};
+	struct tutti_discovery known;
+
+	SKIP_UNLESS(!getuid(), "only root resets the card");
+	CHECK(rig_open(rig) && discovery(rig->fd, &known));
+	SKIP_UNLESS(known.sms >= ORDERED, "needs four SMs");
+	CHECK(order_is(rig->fd, straight));
+	for (uint32_t sm = 1; sm < ORDERED; sm++)
+		EXPECT(0, policy_set(rig->fd, TUTTI_POLICY_SM_ORDER, 0, sm));
+	CHECK(order_is(rig->fd, moved));
+	EXPECT(0, device_reset());
+	CHECK(rig_fresh(&after) && order_is(after.fd, moved));
+	for (uint32_t i = 0; i < ORDERED; i++)
+		EXPECT(0, policy_set(after.fd, TUTTI_POLICY_SM_ORDER, i, i));
+	CHECK(order_is(after.fd, straight) && rig_works(&after));
+	rig_close(&after);
+	return true;
+}
+
 /* ---- SMs ---- */
 
 /* CTAs that each SM has run since the last call. */
@@ -282,6 +318,7 @@ void policy_group(void)
 		{"SYS-41 CGA-29: occupancy is asked for, by whoever", occupancy},
 		{"SYS-27 SYS-41: nobody sets a policy, switches SMs or sees what they do", nobody},
 		{"SYS-28 SYS-41: policies, and SMs that are off, outlive a reset", outlive_reset},
+		{"SYS-28 SYS-41: the order of the SMs outlives a reset", order_outlives_reset},
 		{"SYS-41 CGA-22: SMs that are off get no work, and their states say so", enable},
 		{"SYS-41 RES-13: states of SMs, a part", part},
 		{0},
