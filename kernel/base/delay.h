@@ -21,6 +21,7 @@
 	X(mmap)           /* memory is about to be mapped, with the mmap_lock of the process held */ \
 	X(export)         /* a file descriptor of a buffer is about to be made */ \
 	X(import_free)    /* an imported buffer is being freed, and about to be detached */ \
+	X(import_detached) /* the same, after it has been detached */ \
 	X(card_zero)      /* a part of card memory is about to be zeroed, during which no reset begins */ \
 	X(card_zero_piece) /* the same, a piece of that part */ \
 	X(boot)           /* the card has been asked to boot, and nobody has looked for its answer */ \

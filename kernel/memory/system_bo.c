@@ -67,9 +67,13 @@ struct drm_gem_object *tutti_system_bo_import(struct drm_device *drm, struct dma
 	return obj;
 }
 
-/* Not under memory_lock: with the attachment the last reference to the other driver's buffer may go. */
+/*
+ * Not under memory_lock: with the attachment the last reference to the other driver's buffer may go, and with that the
+ * reservation lock, which freeing the buffer takes once more. From now on it has its own.
+ */
 static void tutti_system_bo_detach(struct tutti_bo *bo)
 {
+	bo->shmem.base.resv = &bo->shmem.base._resv;
 	drm_prime_gem_destroy(&bo->shmem.base, bo->shmem.sgt);
 	bo->shmem.base.import_attach = NULL;
 	bo->shmem.sgt = NULL;
@@ -89,6 +93,7 @@ static void tutti_system_bo_free_import(struct tutti_bo *bo)
 		return;
 	tutti_delay(TUTTI_DELAY_import_free);
 	tutti_system_bo_detach(bo);
+	tutti_delay(TUTTI_DELAY_import_detached);
 	mutex_lock(&tdev->memory_lock);
 	list_del_init(&bo->link);
 	mutex_unlock(&tdev->memory_lock);

@@ -237,6 +237,34 @@ static bool freed_in_unplug(struct rig *rig)
 	return fresh_works();
 }
 
+/*
+ * Only the card still has the buffer when a reset takes it away. The other driver's buffer goes first, since the worker
+ * that resets the card does not wait for that.
+ */
+static bool freed_in_reset(struct rig *rig)
+{
+	struct foreign foreign = {.fd = -1};
+	struct drm_gem_close close_it = {0};
+	unsigned before;
+	bool there;
+	int error;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	if (!udmabuf_make(&foreign))
+		return false;
+	CHECK(rig_queue(rig) && import(rig, &foreign, &close_it.handle));
+	EXPECT(0, bo_map(rig->fd, rig->context, close_it.handle, IMPORTED_AT, BYTES));
+	EXPECT(0, call(rig->fd, DRM_IOCTL_GEM_CLOSE, &close_it));
+	foreign_close(&foreign);
+	before = delay("import_detached", 1500);
+	error = device_reset();
+	there = soon_reached("import_detached", before);
+	delay("import_detached", 0);
+	EXPECT(0, error);
+	CHECK(there && !card_is_attached());
+	return fresh_works();
+}
+
 /** struct exporting - an imported buffer once more. */
 struct exporting {
 	struct rig *rig;
@@ -332,6 +360,7 @@ const struct driver_test import_tests[] = {
 	{"SYS-22 REL-06: a buffer of udmabuf, and removal in every order", udmabuf_orders},
 	{"SYS-22 REL-06: a buffer of vgem, and removal in every order", vgem_orders},
 	{"REL-06: an imported buffer is freed while the device is removed", freed_in_unplug},
+	{"SYS-22 SYS-28: an imported buffer that only the card has goes with a reset", freed_in_reset},
 	{"REL-06: an imported buffer is exported while the device is removed", exported_in_unplug},
 	{"SYS-22 SYS-23: no more is mapped than was imported", beyond},
 	{"SYS-22 SYS-23: a buffer that is not made of whole pages", parts_of_pages},
