@@ -184,12 +184,16 @@ static const struct vm_operations_struct system_vm_ops = {
 	.close = tutti_system_bo_vm_close,
 };
 
-/* An imported buffer is mapped by who made it. */
+/* An imported buffer is mapped by who made it. Older helpers let a private one through, whose first fault is a bug. */
 static int tutti_system_bo_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
 {
-	int error = drm_gem_shmem_object_mmap(obj, vma);
+	bool imported = to_tutti_bo(obj)->imported;
+	int error;
 
-	if (!error && !to_tutti_bo(obj)->imported)
+	if (!imported && is_cow_mapping(vma->vm_flags))
+		return -EINVAL;
+	error = drm_gem_shmem_object_mmap(obj, vma);
+	if (!error && !imported)
 		vma->vm_ops = &system_vm_ops;
 	return error;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What a process may map, with which rights, and what becomes of the mapping. */
+#include <fcntl.h>
 #include <string.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -275,6 +276,23 @@ static bool closed_handle(struct rig *rig)
 	return true;
 }
 
+/* No more than through the node: a private copy of memory that the card writes has no meaning. */
+static bool private_dma_buf(struct rig *rig)
+{
+	CHECK(rig_open(rig));
+	for (unsigned placement = 0; placement < 2; placement++) {
+		struct drm_prime_handle prime = {.flags = DRM_CLOEXEC | DRM_RDWR};
+		int error;
+
+		EXPECT(0, bo_create(rig->fd, PAGE, placement, &prime.handle, NULL));
+		EXPECT(0, call(rig->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime));
+		error = mmap(NULL, PAGE, RW, MAP_PRIVATE, prime.fd, 0) == MAP_FAILED ? errno : 0;
+		close(prime.fd);
+		EXPECT(EINVAL, error);
+	}
+	return true;
+}
+
 /* The offset is the same in all files, but only files with the handle may map it. */
 static bool foreign_buffer(struct rig *rig)
 {
@@ -380,6 +398,7 @@ static const struct subtest mmap_tests[] = {
 	{"SYS-22: parts of a buffer", partial},
 	{"SYS-22: an area that has been split shows the same pages", split},
 	{"SYS-22: a mapping outlives its handle", closed_handle},
+	{"SYS-22: a dma-buf of a buffer, private", private_dma_buf},
 	{"SYS-22 SYS-27: buffer of another file", foreign_buffer},
 	{"SYS-24 SYS-27: doorbell of another file", foreign_doorbell},
 	{"SYS-22 SYS-24: mappings outlive their file", outlives_file},
