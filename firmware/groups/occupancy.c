@@ -151,8 +151,9 @@ COLD int occupancy_answer(const struct tutti_msg_occupancy *ask, struct tutti_me
 		return -TUTTI_EINVAL;
 	for (i = 0; i < fw.words; i++)
 		sms += popcount32(shapes.enabled[i]);
-	capacity = shape_capacity(ask->scalar_blocks | (uint32_t)ask->vector_blocks << 16,
-				  ask->shared_blocks | (uint32_t)ask->barriers << 16, ask->waves);
+	/* throttle mode divides shared memory in another way until the card is idle */
+	capacity = shape_capacity_with(ask->scalar_blocks | (uint32_t)ask->vector_blocks << 16,
+				       ask->shared_blocks | (uint32_t)ask->barriers << 16, ask->waves, fw.shared_blocks);
 	answer->arg[0] = capacity;
 	answer->arg[1] = sms;
 	answer->value = ask->cga[0].kind ? (capacity ? grouped(ask, capacity) : 0) : capacity * sms;

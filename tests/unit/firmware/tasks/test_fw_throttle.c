@@ -5,6 +5,7 @@
  */
 #include "fw_direct.h"
 
+#include "groups/occupancy.h"
 #include "tasks/throttle.h"
 #include "tutti/fault.h"
 
@@ -500,6 +501,22 @@ static void unasked_for(void **unused)
 	assert_false(throttle_on());
 }
 
+/* Occupancy is that of an idle card, whose SMs have as much shared memory as usual. */
+static void occupancy_is_as_usual(void **unused)
+{
+	struct tutti_msg_occupancy m = { .waves = 1, .shared_blocks = SHARED };
+	struct tutti_message answer = { 0 };
+
+	open_card(8);
+	throttled(0, 0, 2, 4, false);
+	told(2, false);
+	taken_by_sms();
+	assert_true(throttle_on());
+	assert_int_equal(occupancy_answer(&m, &answer), 0);
+	assert_int_equal(answer.arg[0], 1);
+	assert_int_equal(answer.value, 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -516,6 +533,7 @@ int main(void)
 		RIG_TEST("TSK-07 CGA-05 TSK-04", groups_on_their_sms),
 		RIG_TEST("TSK-07 CGA-05 RES-02", groups_by_lot),
 		RIG_TEST("TSK-07", unasked_for),
+		RIG_TEST("TSK-07 CGA-29", occupancy_is_as_usual),
 	};
 
 	return cmocka_run_group_tests_name("firmware: throttle mode", tests, NULL, NULL);
