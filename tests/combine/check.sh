@@ -63,6 +63,7 @@ also=(30543                       # splits a CTA
       135002617 125003101 537002094 # long visits: thousands of CTAs beside those of other shapes
       537002425 537001632         # long visits: CGAs beside other shapes, on SMs that are scattered over GPCs
       63022945                    # SMs that are disabled twice, when the first request is answered after the second was made
-      56006229)                   # queues take descriptors and buffers from each other
+      56006229                    # queues take descriptors and buffers from each other
+      1100000717)                 # occupancy is asked for in throttle mode
 exec "${TUTTI_OUT:-build}/tests/combine/${1:-combine}" --seed 22000001 --count "${COMBINE_COUNT:-4000}" "${also[@]/#/--also=}" \
 	--known tests/combine/known

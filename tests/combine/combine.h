@@ -181,6 +181,20 @@ struct reference {
 	struct job job;
 };
 
+#define NOTICES 32u
+
+/**
+ * struct notices - interrupts that the driver has asked for.
+ * @at: packets that must have retired, of each request
+ * @since: requests before this one have been followed by an interrupt
+ * @live: the feature is
+ */
+struct notices {
+	uint64_t at[NOTICES];
+	unsigned n, interrupts, since;
+	bool live;
+};
+
 /** struct program - a queue and the program that writes to it. */
 struct program {
 	unsigned id, flags, priority, asid, life, slots;
@@ -189,6 +203,8 @@ struct program {
 	uint64_t write, read; /* packets */
 	uint64_t scrubbed;    /* up to here slots are INVALID again */
 	uint64_t oldest;      /* first packet that is not over */
+	uint64_t progress;    /* its progress word */
+	struct notices notices;
 	union tutti_packet ring[RING];
 	struct entry entry[ENTRIES];
 	struct reference reference[TUTTI_REFERENCES];
@@ -243,6 +259,9 @@ extern struct work_model {
 void *memory_at(uint64_t address, uint32_t bytes);
 void memory_reset(void);
 
+/** op_enabled_sms() - SMs that are on, if all requests so far are served. */
+unsigned op_enabled_sms(void);
+
 /* ---- programs/: packets ---- */
 
 void produce_reset(void);
@@ -285,6 +304,15 @@ bool driver_behind(void);
 bool driver_idle(void);
 void driver_create(struct program *program, bool wait);
 void driver_destroy(struct program *program);
+
+/* ---- programs/questions.c: what the driver asks while kernels run ---- */
+
+void questions_ask(void);
+void questions_answered(const struct tutti_message *m, const struct tutti_message *request);
+/** questions_interrupt() - command INTERRUPT. */
+void questions_interrupt(unsigned vector);
+/** questions_end() - all is over, so nothing that was asked for may be missing. */
+void questions_end(const struct program *program);
 
 /* ---- card/: commands and events ---- */
 

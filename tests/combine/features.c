@@ -127,10 +127,10 @@ void features_table(FILE *file)
 
 	fprintf(file,
 		"# pairs met, in scenarios; columns are the numbers of the rows, . cannot meet\n# %-14s", "");
-	for (b = 0; b < F_COUNT; b++)
+	for (b = 0; b < F_TABLE_END; b++)
 		fprintf(file, "%4u", b);
 	fputc('\n', file);
-	for (a = 0; a < F_COUNT; a++) {
+	for (a = 0; a < F_TABLE_END; a++) {
 		fprintf(file, "# %2u %-11.11s", a, info[a].name);
 		for (b = 0; b < a; b++)
 			if (feature_pair_possible(a, b))
@@ -145,7 +145,7 @@ unsigned features_holes(FILE *file)
 {
 	unsigned a, b, n = 0;
 
-	for (a = 0; a < F_COUNT; a++)
+	for (a = 0; a < F_TABLE_END; a++)
 		for (b = 0; b < a; b++)
 			if (feature_pair_possible(a, b) && !met[a][b]) {
 				n++;
@@ -167,7 +167,7 @@ static unsigned pairs_below(unsigned end)
 
 unsigned features_pairs(void)
 {
-	return pairs_below(F_COUNT);
+	return pairs_below(F_TABLE_END);
 }
 
 void features_pair(unsigned n, unsigned *a, unsigned *b)

@@ -88,7 +88,10 @@
 	X(MESSAGES_LATE, 0, "the driver reads the card's messages later")       \
 	X(ACKNOWLEDGE, 0, "SMs acknowledge the states of tasks")                \
 	X(WHOLE_SM, 0, "CTA that needs a whole SM, while smaller ones keep coming") \
-	X(WHOLE_DOMAIN, 0, "CGA that needs all SMs of a domain, while smaller CTAs keep coming")
+	X(WHOLE_DOMAIN, 0, "CGA that needs all SMs of a domain, while smaller CTAs keep coming") \
+	X(NOTIFY, 0, "interrupt that the driver has asked for")                 \
+	X(ASK, 0, "question about a queue, a reference buffer or occupancy")    \
+	X(INVALIDATE, 0, "code or mappings change")
 /* clang-format on */
 
 enum feature {
@@ -108,6 +111,13 @@ enum feature {
 /* The same for seeds below SEEDS_OF_MORE: these features change what scenarios with the others do. */
 #define F_SEEDS_OF_MORE F_FETCH_LATE
 #define SEEDS_OF_MORE	22000000u
+
+/* The same for seeds below SEEDS_OF_DRIVER: a driver that asks something does so between steps of the card. */
+#define F_SEEDS_OF_DRIVER F_NOTIFY
+#define SEEDS_OF_DRIVER	  1100000000u
+
+/* The table has the features before this one: the seeds of check.sh do not meet all pairs with the others. */
+#define F_TABLE_END F_NOTIFY
 
 #define FEATURE_WORDS 2u
 

@@ -58,6 +58,8 @@ static const char *const rules[] = {
     "starved queue (RES-01)",
     "error (PKT-06)",
     "channel (SYS-08)",
+    "notice (SYS-26)",
+    "occupancy (CGA-29)",
     "suspend (SYS-08)",
     "destroy (SYS-08)",
     "end (REL-10)",

@@ -228,6 +228,10 @@ static void take(const uint32_t *c, unsigned words)
 	case TUTTI_CMD_SIGNAL:
 		rules_signal(pair(c + 2), c[1], c[0] >> 16 & TUTTI_SIGNAL_CANCEL);
 		break;
+	case TUTTI_CMD_INTERRUPT:
+		if (c[0] >> 16) /* vector 0 tells of messages */
+			questions_interrupt(c[0] >> 16);
+		break;
 	case TUTTI_CMD_STATE:
 		RULE(words >= 25, "command", "STATE of %u words", words);
 		take_state((const void *)(c + 1),

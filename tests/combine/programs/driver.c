@@ -9,6 +9,7 @@ static struct {
 	bool open;
 } requests[PENDING];
 static unsigned open_requests;
+static uint32_t newest; /* id of the newest request */
 static struct tutti_message last_reply;
 
 static const struct tutti_discovery *discovery(void)
@@ -24,7 +25,7 @@ static struct tutti_control *control(void)
 void driver_reset(void)
 {
 	memset(requests, 0, sizeof(requests));
-	open_requests = 0;
+	open_requests = newest = 0;
 }
 
 bool driver_idle(void)
@@ -37,9 +38,11 @@ uint32_t driver_send(struct tutti_message *message)
 	struct tutti_message *to = (void *)(hal_host.window + discovery()->host_ring.offset);
 	uint32_t tail = control()->host_ring_tail;
 
-	message->id = tail + 1;
-	if (requests[message->id % PENDING].open || open_requests > 8)
+	if (open_requests > 8)
 		return 0;
+	do
+		message->id = ++newest;
+	while (requests[message->id % PENDING].open);
 	to[tail % (discovery()->host_ring.bytes / 64)] = *message;
 	requests[message->id % PENDING].message = *message;
 	requests[message->id % PENDING].open = true;
@@ -64,6 +67,9 @@ static void destroyed(unsigned queue)
 	rules_lost(program);
 	program->alive = program->dying = program->stopped = false;
 	feature_off(F_DESTROY);
+	if (program->notices.live)
+		feature_off(F_NOTIFY);
+	program->notices = (struct notices){0};
 }
 
 static void replied(const struct tutti_message *m, const struct tutti_message *request)
@@ -105,6 +111,8 @@ static void replied(const struct tutti_message *m, const struct tutti_message *r
 		if (!m->status && program->alive && program->life == request->arg[2])
 			rules_cancelled(program, request->arg[1]);
 		break;
+	default:
+		questions_answered(m, request);
 	}
 }
 
@@ -173,13 +181,14 @@ void driver_create(struct program *program, bool wait)
 					    .ring = RING_AT + 0x10000ull * program->id,
 					    .read_index = INDEX_AT + 64 * program->id,
 					    .progress = program->progress_word ? 4096 + 64 * program->id : 0,
+					    .vector = (uint16_t)(program->id + 1),
 					    .size_log2 = (uint8_t)__builtin_ctz(program->slots),
 					    .priority = (uint8_t)program->priority}};
 	unsigned i;
 
 	program->life++;
 	program->alive = true;
-	program->write = program->read = program->scrubbed = program->oldest = 0;
+	program->write = program->read = program->scrubbed = program->oldest = program->progress = 0;
 	program->flood = 0;
 	memset(program->reference, 0, sizeof(program->reference));
 	for (i = 0; i < program->slots; i++)

@@ -159,5 +159,7 @@ void rules_end(void)
 			RULE(program->read == program->write, "retire (PKT-05)",
 			     "read index of queue %u is %lu, %lu packets were written", i, program->read,
 			     program->write);
+		if (program->alive)
+			questions_end(program);
 	}
 }

@@ -225,12 +225,27 @@ void rules_read_index(struct program *program, uint64_t value)
 	program->read = value;
 }
 
+/* The progress word counts packets whose kernels have ended, whatever else was in them. */
+static void progress(uint64_t address, uint64_t value)
+{
+	struct program *program = &w.program[(address - 4096) / 64 % QUEUES];
+
+	RULE(address == 4096 + 64 * program->id && program->alive && program->progress_word, "command", "WRITE at %lx of the bus",
+	     address);
+	RULE(value > program->progress && value <= program->write && !program_packets_open(program, value), "notice (SYS-26)",
+	     "%lu packets of queue %u are said to have retired, after %lu", value, program->id, program->progress);
+	program->progress = value;
+	TRACE("    %lu packets of queue %u have retired\n", value, program->id);
+}
+
 bool rules_write(unsigned asid, unsigned queue, uint64_t address, uint64_t value)
 {
 	struct program *program;
 
-	if (asid == TUTTI_ASID_BUS)
-		return true; /* progress: the driver's word */
+	if (asid == TUTTI_ASID_BUS) {
+		progress(address, value);
+		return true;
+	}
 	RULE(queue < QUEUES, "command", "WRITE for queue %u", queue);
 	if (address >= TMD_AT && address < TMD_AT + sizeof(tmds)) {
 		RULE((address - TMD_AT) % sizeof(tmds[0]) >= offsetof(struct tutti_tmd, state),

@@ -88,7 +88,16 @@ static uint64_t needed(unsigned word)
 
 static unsigned features_of(uint64_t seed)
 {
-	return seed < SEEDS_OF_ALL ? F_SEEDS_OF_ALL : seed < SEEDS_OF_MORE ? F_SEEDS_OF_MORE : F_COUNT;
+	if (seed < SEEDS_OF_ALL)
+		return F_SEEDS_OF_ALL;
+	return seed < SEEDS_OF_MORE ? F_SEEDS_OF_MORE : seed < SEEDS_OF_DRIVER ? F_SEEDS_OF_DRIVER : F_COUNT;
+}
+
+static bool drawn(const struct scenario *s, unsigned f)
+{
+	if (f >= F_NOTIFY)
+		return !roll(3);
+	return f < F_WHOLE_SM ? roll(2) : !roll(12) && !features_has(&s->allowed, F_SHAPES_ONE);
 }
 
 /* The features that are drawn last. One operation becomes that which makes large CTAs compete with small ones. */
@@ -97,7 +106,7 @@ static void draw_last(struct scenario *s, const struct features *all)
 	unsigned f;
 
 	for (f = F_DRAWN_LAST; f < features_of(s->seed); f++)
-		if (features_has(all, f) && (f < F_WHOLE_SM ? roll(2) : !roll(12) && !features_has(&s->allowed, F_SHAPES_ONE)))
+		if (features_has(all, f) && drawn(s, f))
 			features_add(&s->allowed, f);
 	if (features_has(&s->allowed, F_WHOLE_SM) || features_has(&s->allowed, F_WHOLE_DOMAIN))
 		s->op[roll(s->ops)].kind = OP_CROWD;

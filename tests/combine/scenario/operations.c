@@ -15,6 +15,8 @@ void op_steps(unsigned n)
 					if (!--w.program[i].flood)
 						feature_off(F_FLOOD);
 				}
+		if (ALLOWED(NOTIFY) || ALLOWED(ASK) || ALLOWED(INVALIDATE))
+			questions_ask();
 		if (ALLOWED(FAULT_AGAIN) && ALLOWED(FAULT) && !roll(2))
 			card_fault_again();
 		if (!card_step())

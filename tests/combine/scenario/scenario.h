@@ -27,7 +27,6 @@ void op_reset(struct program *program);
 /** op_suspend() - suspend the card or, if it is suspended, resume it. */
 void op_suspend(void);
 void op_sms_on(void);
-unsigned op_enabled_sms(void);
 
 /* ---- crowd.c ---- */
 
