@@ -169,16 +169,30 @@ enum entry_kind { DISPATCH, CONDENSED, BARRIER_AND, BARRIER_OR, AGENT_NOP, AGENT
 struct entry {
 	uint8_t kind;
 	bool bad, unskipped, published, reference, barrier, moved, done, skipped, live, begun;
-	uint8_t acquire, release, widest, n;
+	bool unsure; /* its references may be gone when it is looked at */
+	uint8_t acquire, release, widest, n, references;
 	uint32_t errors; /* error codes that it may be refused with */
 	uint32_t first_word, job, signal, dependency[5];
 	uint64_t since, last; /* published; its last kernel has ended */
 	uint32_t waited;      /* packets of others begun while it was the queue's oldest */
 };
 
+/**
+ * struct reference - a reference, as far as programs can know.
+ * @job: the kernel of the packet that stores it
+ * @used, @life: packets of the buffer's other queue before this one use it, and the life of that queue
+ */
 struct reference {
 	bool valid;
+	uint8_t life;
+	uint64_t used;
 	struct job job;
+};
+
+/** struct buffer - a reference buffer. @forgetting: references that requests under way invalidate */
+struct buffer {
+	struct reference reference[TUTTI_REFERENCES];
+	uint8_t forgetting;
 };
 
 #define NOTICES 32u
@@ -197,7 +211,7 @@ struct notices {
 
 /** struct program - a queue and the program that writes to it. */
 struct program {
-	unsigned id, flags, priority, asid, life, slots;
+	unsigned id, flags, priority, asid, life, slots, buffer;
 	bool alive, dying, stopped, busy_reset, late_create;
 	bool progress_word, bad_packet;
 	uint64_t write, read; /* packets */
@@ -207,7 +221,6 @@ struct program {
 	struct notices notices;
 	union tutti_packet ring[RING];
 	struct entry entry[ENTRIES];
-	struct reference reference[TUTTI_REFERENCES];
 	unsigned flood; /* packets it still writes whenever there is room */
 };
 
@@ -225,6 +238,7 @@ extern struct world {
 	struct program program[QUEUES];
 	struct job job[JOBS];
 	unsigned jobs, started, active;
+	struct buffer buffer[QUEUES];
 	uint64_t ctas;		 /* started so far */
 	struct job *act[SLOTS]; /* those that have a slot, by slot */
 	unsigned signals, tmds, works;

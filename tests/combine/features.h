@@ -91,7 +91,9 @@
 	X(WHOLE_DOMAIN, 0, "CGA that needs all SMs of a domain, while smaller CTAs keep coming") \
 	X(NOTIFY, 0, "interrupt that the driver has asked for")                 \
 	X(ASK, 0, "question about a queue, a reference buffer or occupancy")    \
-	X(INVALIDATE, 0, "code or mappings change")
+	X(INVALIDATE, 0, "code or mappings change")                             \
+	X(SHARED_REFS, 0, "reference buffers that two queues share")            \
+	X(FORGET, 0, "references invalidated while packets use them")
 /* clang-format on */
 
 enum feature {

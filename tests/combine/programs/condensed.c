@@ -102,20 +102,46 @@ static void condensed_features(struct job *job, unsigned n, uint32_t vector)
 		features_add(&job->features, F_FENCES);
 }
 
+/* What another queue stores can be used when its packet is over, since nobody knows before in which order they are taken. */
+static bool usable(const struct program *program, const struct reference *reference)
+{
+	return reference->valid && (reference->job.queue == program->id || reference_settled(reference));
+}
+
 bool packet_has_reference(const struct program *program)
 {
 	unsigned i;
 
 	for (i = 0; i < TUTTI_REFERENCES; i++)
-		if (program->reference[i].valid)
+		if (usable(program, &w.buffer[program->buffer].reference[i]))
 			return true;
 	return false;
+}
+
+/* @job, the next kernel of @e, is that of @reference. */
+static void refer(const struct program *program, const struct entry *e, struct job *job, struct reference *reference)
+{
+	unsigned number = job->number, kernel = job->kernel;
+
+	if (reference->job.queue != program->id) {
+		reference->used = program->write + 1;
+		reference->life = (uint8_t)program->life;
+	}
+	*job = reference->job;
+	job->number = number;
+	job->queue = (uint8_t)program->id;
+	job->entry = (uint32_t)(e - program->entry);
+	job->kernel = (uint8_t)kernel;
+	job->life_of_queue = (uint8_t)program->life;
+	if (!features_has(&job->features, F_PRIORITY))
+		job->level = (uint8_t)program->priority;
 }
 
 void packet_condensed(struct program *program, struct entry *e, union tutti_packet *p)
 {
 	unsigned n = kernels_wanted(), at = 0, ref, i;
 	bool changes = ALLOWED(DIFF_SEVERAL) && n < 20, table = program->flags & TUTTI_QUEUE_TABLE_DIFFS;
+	struct reference *references = w.buffer[program->buffer].reference;
 	uint32_t vector, vectors[TUTTI_CONDENSED_KERNELS];
 
 	e->kind = CONDENSED;
@@ -123,14 +149,13 @@ void packet_condensed(struct program *program, struct entry *e, union tutti_pack
 	p->condensed.type = TUTTI_PACKET_CONDENSED;
 	for (i = 0; i < n && at < TUTTI_CONDENSED_UNITS; i++) {
 		struct job *job;
-		unsigned number = w.jobs;
 
-		for (ref = roll(8); !program->reference[ref % 8].valid; ref++)
+		for (ref = roll(8); !usable(program, &references[ref % 8]); ref++)
 			;
 		ref %= 8;
 		vector = some_vector(program, changes);
 		/* a signal is decremented once: the reference's own has been */
-		if (program->reference[ref].job.signal)
+		if (references[ref].job.signal)
 			vector |= table ? (unsigned)TUTTI_TABLE_SIGNAL : (unsigned)TUTTI_DIFF_SIGNAL;
 		/* kernels that overlap may start in any order, so each must differ from the others */
 		if (program->flags & TUTTI_QUEUE_OVERLAP && (i || vector))
@@ -138,11 +163,8 @@ void packet_condensed(struct program *program, struct entry *e, union tutti_pack
 		if (at + units_of(program, vector) > TUTTI_CONDENSED_UNITS)
 			break;
 		job = job_new(program, e, i);
-		*job = program->reference[ref].job;
-		job->number = number;
-		job->entry = (uint32_t)(e - program->entry);
-		job->kernel = (uint8_t)i;
-		job->life_of_queue = (uint8_t)program->life;
+		refer(program, e, job, &references[ref]);
+		e->references |= (uint8_t)(1u << ref);
 		w.throttles += job->throttle;
 		p->condensed.unit[at++] = (uint16_t)(vector << TUTTI_DIFF_VECTOR_SHIFT | ref);
 		diff(program, job, p->condensed.unit, &at, vector);

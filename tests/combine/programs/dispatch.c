@@ -138,8 +138,17 @@ static void use_kernel(struct job *job, unsigned kernel)
 	needs(job);
 }
 
+/* Packets of the buffer's other queue that use it may be under way. */
+static bool in_use(const struct program *program, const struct reference *reference)
+{
+	const struct program *other = &w.program[program->id ^ 1];
+
+	return reference->used && other->alive && other->life == reference->life && other->oldest < reference->used;
+}
+
 static void remember(struct program *program, struct job *job, struct entry *e, union tutti_packet *p)
 {
+	struct buffer *buffer = &w.buffer[program->buffer];
 	unsigned ref = roll(TUTTI_REFERENCES);
 
 	if (!(program->flags & TUTTI_QUEUE_RSB) || !MAYBE(REF_STORE, 2) || job->work ||
@@ -149,10 +158,14 @@ static void remember(struct program *program, struct job *job, struct entry *e, 
 	if (job->cga[0].kind && (job->cga[1].kind || job->mask || job->throttle || w.cap || ALLOWED(SM_OFF) || w.sms > 144 ||
 				 kernels[job->shape].flags & TUTTI_KERNEL_LMEM))
 		return;
+	if (ALLOWED(SHARED_REFS)) /* each queue has its own of them, so that it can know what is there */
+		ref = (ref & ~1u) | (program->id & 1);
+	if (buffer->forgetting >> ref & 1 || in_use(program, &buffer->reference[ref]))
+		return;
 	p->dispatch.ref_num = (uint16_t)(TUTTI_REF_STORE | ref);
 	e->reference = true;
 	features_add(&job->features, F_REF_STORE);
-	program->reference[ref] = (struct reference){true, *job};
+	buffer->reference[ref] = (struct reference){.valid = true, .job = *job};
 }
 
 void packet_dispatch(struct program *program, struct entry *e, union tutti_packet *p, bool many)

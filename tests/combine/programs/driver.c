@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The driver: its requests to the firmware, and the firmware's replies and events. */
-#include "combine.h"
+#include "programs/produce.h"
 
 #define PENDING 64u
 
@@ -11,6 +11,24 @@ static struct {
 static unsigned open_requests;
 static uint32_t newest; /* id of the newest request */
 static struct tutti_message last_reply;
+
+bool reference_settled(const struct reference *reference)
+{
+	const struct program *owner = &w.program[reference->job.queue];
+
+	return owner->life != reference->job.life_of_queue || owner->oldest > reference->job.entry;
+}
+
+/* A buffer that queues share keeps what this one has stored, if it has: in its next life it does not matter what it was. */
+static void settle_references(const struct program *program)
+{
+	struct reference *reference = w.buffer[program->buffer].reference;
+	unsigned i;
+
+	for (i = 0; i < TUTTI_REFERENCES; i++)
+		if (reference[i].job.queue == program->id && (!ALLOWED(SHARED_REFS) || !reference_settled(&reference[i])))
+			reference[i].valid = false;
+}
 
 static const struct tutti_discovery *discovery(void)
 {
@@ -64,6 +82,7 @@ static void destroyed(unsigned queue)
 {
 	struct program *program = &w.program[queue];
 
+	settle_references(program);
 	rules_lost(program);
 	program->alive = program->dying = program->stopped = false;
 	feature_off(F_DESTROY);
@@ -177,7 +196,7 @@ void driver_create(struct program *program, bool wait)
 				  .queue = {.queue = (uint16_t)program->id,
 					    .asid = (uint16_t)program->asid,
 					    .flags = (uint16_t)program->flags,
-					    .rsb = (uint16_t)program->id,
+					    .rsb = (uint16_t)program->buffer,
 					    .ring = RING_AT + 0x10000ull * program->id,
 					    .read_index = INDEX_AT + 64 * program->id,
 					    .progress = program->progress_word ? 4096 + 64 * program->id : 0,
@@ -186,11 +205,11 @@ void driver_create(struct program *program, bool wait)
 					    .priority = (uint8_t)program->priority}};
 	unsigned i;
 
+	settle_references(program);
 	program->life++;
 	program->alive = true;
 	program->write = program->read = program->scrubbed = program->oldest = program->progress = 0;
 	program->flood = 0;
-	memset(program->reference, 0, sizeof(program->reference));
 	for (i = 0; i < program->slots; i++)
 		program->ring[i].word[0] = TUTTI_PACKET_INVALID;
 	if (wait)

@@ -49,6 +49,11 @@ bool packet_whole(struct program *program, struct entry *e, union tutti_packet *
 /** packet_small() - a plain packet of few small CTAs or some more. */
 void packet_small(struct program *program, struct entry *e, union tutti_packet *p);
 
+/* ---- driver.c ---- */
+
+/** reference_settled() - the packet that stores it is over. */
+bool reference_settled(const struct reference *reference);
+
 /* ---- condensed.c ---- */
 
 /** packet_has_reference() - @program has stored a reference, so that it can write condensed packets. */

@@ -113,33 +113,74 @@ static void ask_references(void)
 	const struct program *program = &w.program[roll(QUEUES)];
 
 	if (program->flags & TUTTI_QUEUE_RSB &&
-	    driver_request(TUTTI_MSG_RSB_READ, program->id, READ_AT + 1024 * program->id, 0))
+	    driver_request(TUTTI_MSG_RSB_READ, program->buffer, READ_AT + 1024 * program->buffer, 0))
 		feature_on(F_ASK);
 }
 
-static void check_reference(const struct program *program, const struct tutti_reference *r)
+static bool stored(const struct job *job, unsigned buffer)
+{
+	const struct program *program = &w.program[job->queue];
+
+	return !job->child && program->buffer == buffer && (job->life_of_queue != program->life || entry_of(job)->reference);
+}
+
+static void check_reference(unsigned buffer, const struct tutti_reference *r)
 {
 	uint64_t number = r->kernarg / 16 - 1;
 	const struct job *job = &w.job[number % JOBS];
 
-	RULE(number < w.jobs && job->queue == program->id && !job->child && entry_of(job)->reference, "state (PKT-09)",
-	     "buffer %u has a reference with arguments at %lx, which no packet stored", program->id, r->kernarg);
+	RULE(number < w.jobs && stored(job, buffer), "state (PKT-09)",
+	     "buffer %u has a reference with arguments at %lx, which no packet stored", buffer, r->kernarg);
 	RULE(r->kernel_object == KERNEL_AT + 64 * job->shape && r->waves == job->waves && r->grid_x == job->grid_x &&
 		 r->groups == job->groups && r->scalar_blocks == job->scalar && r->vector_blocks == job->vector &&
 		 r->shared_blocks == job->shared && r->barriers == job->barriers && r->signal == signal_address(job->signal),
-	     "state (PKT-09)", "buffer %u has another kernel than %s", program->id, job_name(job));
+	     "state (PKT-09)", "buffer %u has another kernel than %s", buffer, job_name(job));
 }
 
 static void references_answered(const struct tutti_message *m, const struct tutti_message *request)
 {
-	const struct program *program = &w.program[request->arg[0]];
+	unsigned buffer = (unsigned)request->arg[0];
 	const struct tutti_rsb *rsb = (const void *)(hal_host.card + request->arg[1]);
 	unsigned i;
 
-	RULE(!m->status, "channel (SYS-08)", "reading reference buffer %u: status %d", program->id, m->status);
+	RULE(!m->status, "channel (SYS-08)", "reading reference buffer %u: status %d", buffer, m->status);
 	for (i = 0; i < TUTTI_REFERENCES; i++)
 		if (rsb->reference[i].flags & TUTTI_REFERENCE_VALID)
-			check_reference(program, &rsb->reference[i]);
+			check_reference(buffer, &rsb->reference[i]);
+}
+
+/* Packets that use these references may have been expanded or not when they go. */
+static void doubt(struct program *program, unsigned mask)
+{
+	uint64_t i;
+
+	for (i = program->oldest; i < program->write; i++)
+		program->entry[i].unsure |= program->entry[i].kind == CONDENSED && program->entry[i].references & mask;
+}
+
+static void forget_references(void)
+{
+	unsigned mask = 1 + roll(255), number = roll(QUEUES), i;
+	struct buffer *buffer = &w.buffer[w.program[number].buffer];
+
+	number = w.program[number].buffer;
+	if (!w.program[number].flags || !driver_request(TUTTI_MSG_RSB_INVALIDATE, number, mask, 1))
+		return;
+	TRACE("  references %02x of buffer %u are invalidated\n", mask, number);
+	feature_on(F_FORGET);
+	buffer->forgetting |= (uint8_t)mask;
+	for (i = 0; i < TUTTI_REFERENCES; i++)
+		buffer->reference[i].valid &= ~mask >> i & 1;
+	for (i = 0; i < QUEUES; i++)
+		if (w.program[i].buffer == number)
+			doubt(&w.program[i], mask);
+}
+
+static void references_forgotten(const struct tutti_message *m, const struct tutti_message *request)
+{
+	RULE(!m->status, "channel (SYS-08)", "invalidation of references: status %d", m->status);
+	w.buffer[request->arg[0]].forgetting &= (uint8_t)~request->arg[1];
+	feature_off(F_FORGET);
 }
 
 /* ---- changes of code and mappings ---- */
@@ -215,7 +256,7 @@ void questions_end(const struct program *program)
 
 void questions_ask(void)
 {
-	unsigned what = roll(6);
+	unsigned what = roll(7);
 
 	if (what == 0 && MAYBE(NOTIFY, 2))
 		notify();
@@ -227,6 +268,8 @@ void questions_ask(void)
 		ask_occupancy();
 	else if (what == 4 && MAYBE(ASK, 2))
 		ask_references();
+	else if (what == 5 && MAYBE(FORGET, 8))
+		forget_references();
 }
 
 void questions_answered(const struct tutti_message *m, const struct tutti_message *request)
@@ -243,6 +286,10 @@ void questions_answered(const struct tutti_message *m, const struct tutti_messag
 	case TUTTI_MSG_RSB_READ:
 		feature_off(F_ASK);
 		references_answered(m, request);
+		break;
+	case TUTTI_MSG_RSB_INVALIDATE:
+		if (request->arg[2])
+			references_forgotten(m, request);
 		break;
 	case TUTTI_MSG_CODE_INVALIDATE:
 	case TUTTI_MSG_TLB_INVALIDATE:

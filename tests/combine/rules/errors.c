@@ -22,6 +22,19 @@ static bool may_be_refused(const struct entry *e, unsigned code)
 	return false;
 }
 
+/* A packet whose references were invalidated before it was expanded is refused as a whole (PKT-10). */
+static bool lacks_reference(const struct entry *e, unsigned code)
+{
+	unsigned i;
+
+	if (!e->unsure || code != TUTTI_ERROR_PACKET)
+		return false;
+	for (i = 0; i < e->n; i++)
+		RULE(w.job[e->job + i].life == WAITING, "state (PKT-10)", "%s has started without its reference",
+		     job_name(&w.job[e->job + i]));
+	return true;
+}
+
 void rules_error(const struct tutti_fault *fault)
 {
 	struct program *program = &w.program[fault->queue % QUEUES];
@@ -42,7 +55,7 @@ void rules_error(const struct tutti_fault *fault)
 		RULE(e->errors >> fault->code & 1, "error (PKT-06)", "packet %lu of queue %u: code %u",
 		     fault->packet, fault->queue, fault->code);
 	else
-		RULE(faulted || may_be_refused(e, fault->code), "error (PKT-06)",
+		RULE(faulted || may_be_refused(e, fault->code) || lacks_reference(e, fault->code), "error (PKT-06)",
 		     "packet %lu of queue %u is sound and is refused: code %u, field %u", fault->packet,
 		     fault->queue, fault->code, fault->field);
 	program->stopped = true;

@@ -49,7 +49,8 @@ void setup_policies(void)
 {
 	static const uint8_t live[] = {F_BALANCE,    F_ROUND_ROBIN, F_CHOICE,	 F_SEARCH, F_ROTATE,
 				       F_WINDOWS,    F_LOTS,	    F_OLDEST,	 F_CAP,	   F_SHAPES_ONE,
-				       F_SHAPES_TWO, F_SHAPES_MANY, F_FEW_SLOTS, F_ORDER,  F_ORDER_ONE, F_ACKNOWLEDGE};
+				       F_SHAPES_TWO, F_SHAPES_MANY, F_FEW_SLOTS, F_ORDER,  F_ORDER_ONE, F_ACKNOWLEDGE,
+				       F_SHARED_REFS};
 	static const uint8_t choices[] = {TUTTI_CHOICE_REMAINING, TUTTI_CHOICE_POWER, TUTTI_CHOICE_COMBINED,
 					  TUTTI_CHOICE_REMAINING | TUTTI_CHOICE_LARGEST,
 					  TUTTI_CHOICE_COMBINED | TUTTI_CHOICE_LARGEST};
@@ -109,6 +110,7 @@ void setup_queues(void)
 
 		program->id = i;
 		program->asid = ASID + i / 2;
+		program->buffer = ALLOWED(SHARED_REFS) && i + 1 < QUEUES ? i & ~1u : i;
 		program->priority = roll(2) ? 5 : 1 + roll(10);
 		program->progress_word = roll(2);
 		program->slots = ALLOWED(POSTS_LATE) ? 2u << roll(6) : RING; /* they come round soon */

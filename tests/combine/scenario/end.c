@@ -168,6 +168,8 @@ void end_tear_down(void)
 		if (w.program[i].alive)
 			RULE(!driver_ask(TUTTI_MSG_QUEUE_DESTROY, i, 0, 0), "leak (REL-05)",
 			     "queue %u is not destroyed", i);
+	}
+	for (i = 0; i < QUEUES; i++) {
 		if (w.program[i].flags)
 			RULE(!driver_ask(TUTTI_MSG_RSB_DESTROY, i, 0, 0), "leak (REL-05)",
 			     "reference buffer %u is not destroyed", i);

@@ -15,7 +15,7 @@ void op_steps(unsigned n)
 					if (!--w.program[i].flood)
 						feature_off(F_FLOOD);
 				}
-		if (ALLOWED(NOTIFY) || ALLOWED(ASK) || ALLOWED(INVALIDATE))
+		if (ALLOWED(NOTIFY) || ALLOWED(ASK) || ALLOWED(INVALIDATE) || ALLOWED(FORGET))
 			questions_ask();
 		if (ALLOWED(FAULT_AGAIN) && ALLOWED(FAULT) && !roll(2))
 			card_fault_again();
@@ -214,7 +214,7 @@ void op_run(const struct op *op)
 		for (program = w.program; program->alive && program < w.program + QUEUES - 1; program++)
 			;
 		if (!program->alive) {
-			if (program->flags)
+			if (program->flags && !ALLOWED(SHARED_REFS))
 				driver_ask(TUTTI_MSG_RSB_INVALIDATE, program->id, 0xff, 0);
 			driver_create(program, true);
 			feature_on(F_CREATE); /* and is there from now on */
