@@ -7,6 +7,7 @@
 #include "core/state.h"
 #include "core/wait.h"
 #include "place/kernel_cache.h"
+#include "place/shape_line.h"
 #include "queues/launch_special.h"
 #include "tasks/metadata.h"
 
@@ -47,8 +48,10 @@ COLD int launch_check_reference(struct queue *queue, uint32_t number)
 {
 	if (!queue->rsb || number & ~(TUTTI_REF_STORE | TUTTI_REF_INDEX) || !(number & TUTTI_REF_STORE))
 		return packet_refuse(TUTTI_ERROR_PACKET, offsetof(struct tutti_dispatch_packet, ref_num));
-	if (queue->rsb->readers)
+	if (queue->rsb->readers) {
+		shape_line_leave(queue); /* the readers may be behind it in line */
 		return wait_park(queue, WAIT_RSB);
+	}
 	return reference_taken(queue->rsb, number & TUTTI_REF_INDEX) ? 0 : wait_park(queue, WAIT_ROOM);
 }
 

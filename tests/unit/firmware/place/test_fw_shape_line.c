@@ -483,6 +483,36 @@ static void a_full_line(void **unused)
 	assert_int_equal(closed(), FW_SHAPES);
 }
 
+/*
+ * The first in line wants to store a reference, too, and finds that a queue behind it in line has a condensed packet which
+ * reads references of the same buffer.
+ */
+static void the_first_waits_for_another(void **unused)
+{
+	struct tutti_message m = { .type = TUTTI_MSG_QUEUE_CREATE,
+				   .queue = { .queue = SECOND, .asid = ASID, .flags = TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB,
+					      .rsb = FIRST, .ring = RIG_RING + SECOND * 4096ull,
+					      .read_index = 0x20000000ull + SECOND * 64, .size_log2 = 6, .priority = 5 } };
+	struct tutti_dispatch_packet p = kernel_of(SECOND);
+	union tutti_packet one = condensed(1);
+
+	(void)unused;
+	queues_create();
+	destroy(SECOND);
+	assert_int_equal(rig_message(&m), 0);
+	store(FIRST, 0, kernel_of(FIRST));
+	for (unsigned q = 0; q < FIRST; q++)
+		launch(q);
+	p.ref_num = TUTTI_REF_STORE | 1;
+	submit(SECOND, &p);
+	submit(FIRST, &one);
+	assert_int_equal(started[SECOND] + started[FIRST], 0);
+	end(0);
+	assert_int_equal(started[FIRST], 1);
+	end(1);
+	assert_int_equal(started[SECOND], 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -506,6 +536,7 @@ int main(void)
 		{ "REL-11: who gets a closed shape", wants_the_closed_shape, NULL, NULL, NULL },
 		{ "REL-11: the next in line wants the shape that was closed", next_wants_the_closed_shape, NULL, NULL, NULL },
 		{ "REL-11: queues leave that are not in line", others_leave, NULL, NULL, NULL },
+		{ "REL-11, PKT-10: the first in line waits for another", the_first_waits_for_another, NULL, NULL, NULL },
 		{ "REL-11: as many queues as the line has room for", a_full_line, NULL, NULL, NULL },
 	};
 
