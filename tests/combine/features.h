@@ -93,7 +93,10 @@
 	X(ASK, 0, "question about a queue, a reference buffer or occupancy")    \
 	X(INVALIDATE, 0, "code or mappings change")                             \
 	X(SHARED_REFS, 0, "reference buffers that two queues share")            \
-	X(FORGET, 0, "references invalidated while packets use them")
+	X(FORGET, 0, "references invalidated while packets use them")           \
+	X(CARD_GPCS, 4, "card of many GPCs of 1 to 4 SMs")                      \
+	X(CAPACITY, 0, "SMs of another capacity")                               \
+	X(CGA_YZ, 0, "CGAs of two or three dimensions")
 /* clang-format on */
 
 enum feature {

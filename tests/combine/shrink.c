@@ -55,7 +55,7 @@ static void fewer_features(struct scenario *s, const char *name)
 		struct scenario less = *s;
 
 		if (!features_has(&s->allowed, f) || (f >= F_SHAPES_ONE && f <= F_SHAPES_MANY) ||
-		    (f >= F_CARD_TINY && f <= F_CARD_LARGE) ||
+		    (f >= F_CARD_TINY && f <= F_CARD_LARGE) || f == F_CARD_GPCS ||
 		    f == F_BALANCE || f == F_OLDEST)
 			continue;
 		features_remove(&less.allowed, f);

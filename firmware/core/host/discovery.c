@@ -19,6 +19,7 @@ static struct tutti_region region(uint32_t *at, uint32_t bytes)
 
 unsigned hal_host_gpcs, hal_host_slots;
 bool hal_host_acknowledge;
+void (*hal_host_capacity)(struct tutti_discovery *discovery);
 uint16_t hal_host_gpc[TUTTI_MAX_GPCS];
 
 static void place_gpcs(struct tutti_discovery *d, unsigned sms)
@@ -81,4 +82,6 @@ void hal_host_discovery(struct tutti_discovery *d, unsigned sms)
 	d->cta_slots = 32;
 	d->private_bytes = 256 << 10;
 	d->workgroup_items = 1024;
+	if (hal_host_capacity)
+		hal_host_capacity(d);
 }

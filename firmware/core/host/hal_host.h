@@ -79,6 +79,8 @@ extern unsigned hal_host_slots;
 /* From the next boot on, SMs acknowledge task states (there is no TUTTI_FEATURE_ORDERED_STATES). */
 extern bool hal_host_acknowledge;
 extern uint16_t hal_host_gpc[TUTTI_MAX_GPCS];
+/* If it is not NULL, the next boot lets it change what the SMs have. */
+extern void (*hal_host_capacity)(struct tutti_discovery *discovery);
 
 /** hal_host_discovery() - write default discovery data for a card of @sms SMs, with all regions inside the window. */
 void hal_host_discovery(struct tutti_discovery *discovery, unsigned sms);

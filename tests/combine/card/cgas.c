@@ -66,7 +66,7 @@ static void give_id(unsigned number, unsigned gpc, unsigned id, uint32_t lmem)
 		ids_used[gpc]++;
 		ids_end[gpc] = id < ids_end[gpc] ? ids_end[gpc] : id + 1;
 		if (lmem != NO_LMEM) {
-			RULE(lmem < LMEM_SLOTS && !lmem_used[lmem], "lmem (CGA-28)",
+			RULE(lmem < discovery()->lmem_slots && !lmem_used[lmem], "lmem (CGA-28)",
 			     "memory slot %u is in use", lmem);
 			lmem_used[lmem] = true;
 			lmem_count++;
@@ -219,20 +219,25 @@ bool cgas_end_one(unsigned gpc, unsigned id)
 
 #define IDS_SHARED 256u /* ids that the firmware gives out at most, as many to each GPC */
 
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
 /* A CGA of one level inside a CPC or GPC. */
 static bool cga_fits(const struct job *job)
 {
 	static uint16_t free_in[TUTTI_MAX_GPCS * 64];
 	unsigned i, d, kind = job->cga[0].kind;
 
-	if (kind > TUTTI_CGA_GPC || job->cga[1].kind || lmem_count > LMEM_SLOTS / 2)
+	if (kind > TUTTI_CGA_GPC || job->cga[1].kind || lmem_count > discovery()->lmem_slots / 2)
 		return false;
 	memset(free_in, 0, sizeof(free_in));
 	for (i = 0; i < w.sms; i++) {
 		d = sms_domain(kind, i);
 		if (!card_sm_open(job, i) || ctas_late(i) ||
 		    ids_used[sms_place(i)->gpc] >= discovery()->gpc[sms_place(i)->gpc].sms / 2 ||
-		    ids_used[sms_place(i)->gpc] >= IDS_SHARED / discovery()->gpcs)
+		    ids_used[sms_place(i)->gpc] >= least(discovery()->cga_ids, IDS_SHARED / discovery()->gpcs))
 			continue;
 		free_in[d] = (uint16_t)(free_in[d] +
 					(sms_ctas(i) ? card_room(job, i)

@@ -46,6 +46,10 @@ unsigned sms_domain(unsigned kind, unsigned position)
 
 void sms_begin(unsigned sms)
 {
+	const struct tutti_discovery *d = discovery();
+
+	card_limits = (struct card_limits){d->peu_waves, d->scalar_blocks, d->vector_blocks, d->shared_blocks, d->barriers,
+					   d->cta_slots};
 	card_empty(sms);
 	order_gpcs();
 }
@@ -86,7 +90,7 @@ void sms_throttle(const uint32_t *c)
 		RULE(!card_sm[i].ctas, "throttle (TSK-07)",
 		     "the shared memory of SM %u is divided anew while %u CTAs are there", i,
 		     card_sm[i].ctas);
-		card_sm[i].shared_blocks = CARD_SHARED_USUAL;
+		card_sm[i].shared_blocks = card_limits.shared;
 		if (c[0] >> 16 & 1)
 			card_sm[i].shared_blocks = c[2 + i / 32] >> (i % 32) & 1 ? c[1] : 0;
 		card_show(i);
@@ -127,7 +131,7 @@ unsigned sms_room(const struct job *job, unsigned position, unsigned enough)
 	struct tutti_task_state state;
 	unsigned n = 0;
 
-	if (card_sm[position].ctas == 32 ||
+	if (card_sm[position].ctas == card_limits.ctas ||
 	    card_sm[position].shared_blocks - card_sm[position].shared_used < job->shared)
 		return 0;
 	kept = card_sm[position];

@@ -17,7 +17,7 @@ static void diff(struct program *program, struct job *job, uint16_t *unit, unsig
 	if (vector & (table ? TUTTI_TABLE_GRID_X : TUTTI_DIFF_GRID_X)) {
 		uint32_t rest = job->groups / (1 + (job->grid_x - 1) / (32 * job->waves));
 
-		groups = job->whole * (1 + roll(6));
+		groups = metadata_whole_x(job) * (1 + roll(6));
 		job->grid_x = groups * 32 * job->waves;
 		job->groups = groups * rest;
 		memcpy(unit + *at, &job->grid_x, 4);

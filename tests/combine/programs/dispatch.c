@@ -58,11 +58,23 @@ static void needs(struct job *job)
 		features_add(&job->features, F_INDEPENDENT);
 }
 
+/* CTAs in the second and third dimension: as many as a CGA has. */
+static unsigned cga_dimensions(const struct job *job, uint32_t *y, uint32_t *z)
+{
+	unsigned i;
+
+	for (i = 0; i < TUTTI_CGA_LEVELS && job->cga[i].kind; i++) {
+		*y *= job->cga[i].y;
+		*z *= job->cga[i].z;
+	}
+	return *z > 1 ? 3 : *y > 1 ? 2 : 1;
+}
+
 static void size(struct job *job, struct tutti_dispatch_packet *p, bool many)
 {
 	static const uint8_t forms[] = {F_PLAIN_1D, F_PLAIN_2D, F_PLAIN_3D};
-	uint32_t x = job->whole * (1 + roll(many ? 40 : 6)), y = 1, z = 1;
-	unsigned dimensions = 1;
+	uint32_t x = metadata_whole_x(job) * (1 + roll(many ? 40 : 6)), y = 1, z = 1;
+	unsigned dimensions = cga_dimensions(job, &y, &z);
 
 	if (!roll(30))
 		x *= 20;
@@ -220,15 +232,18 @@ static void packet_plain(struct job *job, struct entry *e, union tutti_packet *p
 
 static unsigned kernel_for_many_waves(void)
 {
+	const struct tutti_discovery *d = (const void *)hal_host.window;
 	unsigned i = 0;
 
-	while (i < CGA_KERNELS && (kernels[i].scalar_blocks > 4 || kernels[i].vector_blocks > 4))
+	while (i < CGA_KERNELS && (kernels[i].scalar_blocks * d->peu_waves > d->scalar_blocks ||
+				   kernels[i].vector_blocks * d->peu_waves > d->vector_blocks))
 		i++;
 	return i;
 }
 
 bool packet_whole(struct program *program, struct entry *e, union tutti_packet *p, unsigned level, unsigned kind)
 {
+	const struct tutti_discovery *discovery = (const void *)hal_host.window;
 	unsigned kernel = kernel_for_many_waves();
 	struct tutti_tmd *t = &tmds[w.tmds];
 	struct job *job;
@@ -237,7 +252,7 @@ bool packet_whole(struct program *program, struct entry *e, union tutti_packet *
 		return false;
 	job = job_new(program, e, 0);
 	use_kernel(job, kernel);
-	job->waves = 32;
+	job->waves = (uint8_t)(discovery->peus * discovery->peu_waves);
 	job->level = (uint8_t)level;
 	job->tmd = (uint16_t)++w.tmds;
 	*t = (struct tutti_tmd){.magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, .priority = (uint8_t)level};

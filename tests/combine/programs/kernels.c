@@ -71,15 +71,18 @@ unsigned kernel_some_parts(unsigned kind)
 void produce_kernels(void)
 {
 	unsigned i, kind, shapes = w.shapes;
+	struct tutti_cga_shape cga;
 
 	for (i = 0; i < KERNELS; i++) {
 		kernels[i] = (struct tutti_kernel_descriptor){
 		    .magic = TUTTI_KERNEL_MAGIC, .version = 1, .kernarg_align = 16, .entry_offset = 4096};
 		make_shape(&kernels[i], shapes > 1 ? roll(shapes) : 0);
 		if (i >= CGA_KERNELS && i < WHOLE_KERNELS && (kind = kernel_some_kind())) {
+			cga = metadata_cga(kernel_some_parts(kind), kind);
 			kernels[i].cga_kind = (uint8_t)kind;
-			kernels[i].cga[0] = (uint16_t)kernel_some_parts(kind);
-			kernels[i].cga[1] = kernels[i].cga[2] = 1;
+			kernels[i].cga[0] = cga.x;
+			kernels[i].cga[1] = cga.y;
+			kernels[i].cga[2] = cga.z;
 			if (kind <= TUTTI_CGA_GPC && MAYBE(LMEM, 2))
 				kernels[i].flags |= TUTTI_KERNEL_LMEM;
 		} else if (i >= WHOLE_KERNELS && ALLOWED(INDEPENDENT)) {

@@ -8,7 +8,32 @@ void metadata_whole(struct job *job)
 
 	job->whole = 1;
 	for (i = 0; i < TUTTI_CGA_LEVELS && job->cga[i].kind; i++)
-		job->whole *= job->cga[i].x;
+		job->whole *= (uint32_t)job->cga[i].x * job->cga[i].y * job->cga[i].z;
+}
+
+uint32_t metadata_whole_x(const struct job *job)
+{
+	uint32_t x = 1;
+	unsigned i;
+
+	for (i = 0; i < TUTTI_CGA_LEVELS && job->cga[i].kind; i++)
+		x *= job->cga[i].x;
+	return x;
+}
+
+struct tutti_cga_shape metadata_cga(unsigned parts, unsigned kind)
+{
+	struct tutti_cga_shape cga = {(uint16_t)parts, 1, 1, (uint16_t)kind};
+
+	if (!ALLOWED(CGA_YZ))
+		return cga;
+	if (cga.x % 3 == 0 && roll(2)) {
+		cga.x /= 3;
+		cga.z = 3;
+	}
+	for (; cga.x % 2 == 0 && roll(2); cga.x /= 2)
+		*(roll(2) ? &cga.y : &cga.z) *= 2;
+	return cga;
 }
 
 void metadata_cga_features(struct job *job)
@@ -16,8 +41,11 @@ void metadata_cga_features(struct job *job)
 	static const uint8_t feature[] = {0, F_CGA_CPC, F_CGA_GPC, F_CGA_UGPU, F_CGA_GPU};
 	unsigned i;
 
-	for (i = 0; i < TUTTI_CGA_LEVELS && job->cga[i].kind; i++)
+	for (i = 0; i < TUTTI_CGA_LEVELS && job->cga[i].kind; i++) {
 		features_add(&job->features, feature[job->cga[i].kind]);
+		if (job->cga[i].y * job->cga[i].z > 1)
+			features_add(&job->features, F_CGA_YZ);
+	}
 	if (i > 1)
 		features_add(&job->features, F_CGA_NESTED);
 	if (i && job->multicast)
@@ -35,10 +63,10 @@ static void fill_levels(struct job *job, struct tutti_tmd *t)
 	parts = kernel_some_parts(kind);
 	if (MAYBE(CGA_NESTED, 2) && kind > 1 && (inner = kernel_some_kind()) && inner < kind) {
 		parts = 1 + roll(inner == TUTTI_CGA_CPC && kernel_domain_sms(TUTTI_CGA_CPC) < 3 ? 1 : 3);
-		t->cga[0] = (struct tutti_cga_shape){(uint16_t)parts, 1, 1, (uint16_t)inner};
-		t->cga[1] = (struct tutti_cga_shape){(uint16_t)(1 + roll(2)), 1, 1, (uint16_t)kind};
+		t->cga[0] = metadata_cga(parts, inner);
+		t->cga[1] = metadata_cga(1 + roll(2), kind);
 	} else {
-		t->cga[0] = (struct tutti_cga_shape){(uint16_t)parts, 1, 1, (uint16_t)kind};
+		t->cga[0] = metadata_cga(parts, kind);
 	}
 	memcpy(job->cga, t->cga, sizeof(job->cga));
 	t->cga_mode = MAYBE(MULTICAST, 2);
@@ -88,7 +116,7 @@ static void fill_throttle(struct job *job, struct tutti_tmd *t)
 	t->throttle_sms = 1 + roll(w.sms > 4 ? 4 : w.sms);
 	job->throttle = true;
 	job->throttle_sms = (uint16_t)t->throttle_sms;
-	blocks = w.sms * 64 / t->throttle_sms;
+	blocks = w.sms * ((const struct tutti_discovery *)(const void *)hal_host.window)->shared_blocks / t->throttle_sms;
 	blocks = blocks > 256 ? 256 : blocks;
 	job->shared = (uint16_t)(1 + roll(blocks));
 	if (job->shared < (kernels[job->shape].group_bytes + 2047) / 2048)

@@ -118,6 +118,7 @@ bool produce_small(struct program *program)
 void produce_bad(struct program *program)
 {
 	struct entry *e = &program->entry[program->write % ENTRIES];
+	const struct tutti_discovery *discovery = (const void *)hal_host.window;
 	union tutti_packet p = {{0}};
 
 	if (!room(program))
@@ -141,7 +142,7 @@ void produce_bad(struct program *program)
 		e->errors = 1u << TUTTI_ERROR_DIMENSIONS;
 		break;
 	case 1:
-		p.dispatch.group_bytes = 64 * 2048 + 1;
+		p.dispatch.group_bytes = discovery->shared_blocks * 2048 + 1;
 		e->errors = 1u << TUTTI_ERROR_GROUP_MEMORY;
 		break;
 	case 2:

@@ -27,6 +27,10 @@ unsigned kernel_some_parts(unsigned kind);
 unsigned metadata_fill(struct job *job, bool child);
 /** metadata_whole() - CTAs of a CGA of @job, 1: it has none. */
 void metadata_whole(struct job *job);
+/** metadata_whole_x() - the same in the first dimension alone. */
+uint32_t metadata_whole_x(const struct job *job);
+/** metadata_cga() - a level of @parts parts, in one dimension or several. */
+struct tutti_cga_shape metadata_cga(unsigned parts, unsigned kind);
 /** metadata_cga_features() - note which features the CGAs of @job are. */
 void metadata_cga_features(struct job *job);
 

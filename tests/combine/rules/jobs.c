@@ -20,7 +20,8 @@ const char *job_name(const struct job *job)
 		     job->kernel, job->level, job->issued, (int)job->groups, job->waves, job->scalar,
 		     job->vector, job->shared, job->barriers, job->shape);
 	for (i = 0; i < TUTTI_CGA_LEVELS && job->cga[i].kind; i++)
-		n += snprintf(to + n, 200 - n, " CGA %u of kind %u", job->cga[i].x, job->cga[i].kind);
+		n += snprintf(to + n, 200 - n, " CGA %u of kind %u",
+			      job->cga[i].x * job->cga[i].y * job->cga[i].z, job->cga[i].kind);
 	snprintf(to + n, 200 - n, "%s%s%s%s%s%s%s%s%s]", job->sequence ? " sequence" : "",
 		 job->quota ? " quota" : "", job->throttle ? " throttle" : "", job->work ? " queue" : "",
 		 job->mask ? " mask" : "", job->hold ? " long" : "", job->head ? " head" : "",

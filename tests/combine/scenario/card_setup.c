@@ -2,6 +2,19 @@
 /* The card of a scenario, its policies, its contexts and queues. */
 #include "scenario/scenario.h"
 
+/* Any kernel of a scenario still fits an empty SM. */
+static void capacity(struct tutti_discovery *d)
+{
+	d->peu_waves = (uint16_t)(4 + roll(5));
+	d->scalar_blocks = (uint16_t)(24 + roll(9));
+	d->vector_blocks = (uint16_t)(24 + roll(9));
+	d->shared_blocks = (uint16_t)(64 + roll(65));
+	d->barriers = (uint16_t)(8 + roll(9));
+	d->cta_slots = (uint16_t)(4 + roll(29));
+	d->cga_ids = (uint16_t)(8 << roll(6));
+	d->lmem_slots = (uint16_t)(1 + roll(64));
+}
+
 void setup_boot(void)
 {
 	unsigned i, all = 0, g;
@@ -13,6 +26,10 @@ void setup_boot(void)
 		hal_host_gpcs = 2 + roll(4);
 		for (i = 0; i < hal_host_gpcs; i++)
 			hal_host_gpc[i] = (uint16_t)(2 + roll(11));
+	} else if (ALLOWED(CARD_GPCS)) {
+		hal_host_gpcs = 11 + roll(54);
+		for (i = 0; i < hal_host_gpcs; i++)
+			hal_host_gpc[i] = (uint16_t)(1 + roll(4));
 	} else if (ALLOWED(CARD_144)) {
 		hal_host_gpcs = 8;
 		for (i = 0; i < 8; i++)
@@ -28,14 +45,18 @@ void setup_boot(void)
 	w.gpcs = hal_host_gpcs;
 	w.slots = hal_host_slots = ALLOWED(FEW_SLOTS) ? 2 + roll(5) : SLOTS;
 	hal_host_acknowledge = ALLOWED(ACKNOWLEDGE);
+	hal_host_capacity = ALLOWED(CAPACITY) ? capacity : NULL;
 	firmware_boot(all);
 	hal_host_gpcs = hal_host_slots = 0;
 	hal_host_acknowledge = false;
+	hal_host_capacity = NULL;
 	((struct tutti_discovery *)hal_host.window)->features |= TUTTI_FEATURE_ENERGY;
 	card_begin(all);
 	for (g = F_CARD_TINY; g <= F_CARD_LARGE; g++)
 		if (features_has(&w.scenario.allowed, g))
 			feature_on(g);
+	if (ALLOWED(CARD_GPCS))
+		feature_on(F_CARD_GPCS);
 }
 
 static void policy(unsigned which, uint32_t value)
@@ -50,7 +71,7 @@ void setup_policies(void)
 	static const uint8_t live[] = {F_BALANCE,    F_ROUND_ROBIN, F_CHOICE,	 F_SEARCH, F_ROTATE,
 				       F_WINDOWS,    F_LOTS,	    F_OLDEST,	 F_CAP,	   F_SHAPES_ONE,
 				       F_SHAPES_TWO, F_SHAPES_MANY, F_FEW_SLOTS, F_ORDER,  F_ORDER_ONE, F_ACKNOWLEDGE,
-				       F_SHARED_REFS};
+				       F_SHARED_REFS, F_CAPACITY};
 	static const uint8_t choices[] = {TUTTI_CHOICE_REMAINING, TUTTI_CHOICE_POWER, TUTTI_CHOICE_COMBINED,
 					  TUTTI_CHOICE_REMAINING | TUTTI_CHOICE_LARGEST,
 					  TUTTI_CHOICE_COMBINED | TUTTI_CHOICE_LARGEST};

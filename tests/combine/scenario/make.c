@@ -95,6 +95,8 @@ static unsigned features_of(uint64_t seed)
 
 static bool drawn(const struct scenario *s, unsigned f)
 {
+	if (f == F_CARD_GPCS)
+		return !roll(12);
 	if (f >= F_NOTIFY)
 		return !roll(3);
 	return f < F_WHOLE_SM ? roll(2) : !roll(12) && !features_has(&s->allowed, F_SHAPES_ONE);
@@ -108,6 +110,8 @@ static void draw_last(struct scenario *s, const struct features *all)
 	for (f = F_DRAWN_LAST; f < features_of(s->seed); f++)
 		if (features_has(all, f) && drawn(s, f))
 			features_add(&s->allowed, f);
+	for (f = F_CARD_TINY; f <= F_CARD_LARGE && features_has(&s->allowed, F_CARD_GPCS); f++)
+		features_remove(&s->allowed, f);
 	if (features_has(&s->allowed, F_WHOLE_SM) || features_has(&s->allowed, F_WHOLE_DOMAIN))
 		s->op[roll(s->ops)].kind = OP_CROWD;
 }

@@ -30,10 +30,20 @@ struct card_sm {
 	struct card_cta cta[32];
 };
 
+/* What an SM has: see hal_host_discovery(). */
+static struct card_limits {
+	unsigned waves, scalar, vector, shared, barriers, ctas; /* waves, scalar and vector: of a PEU */
+} card_limits = { 8, 32, 32, CARD_SHARED_USUAL, 16, 32 };
+
 static struct card_sm card_sm[TUTTI_MAX_SMS];
 static unsigned card_sms;
 static bool card_rotate;
 static uint16_t card_order[TUTTI_MAX_SMS]; /* SM number at each position; the model goes by positions */
+
+static inline uint64_t card_run(unsigned n)
+{
+	return n >= 64 ? ~0ull : (1ull << n) - 1;
+}
 
 /* What the firmware can read of the SM at position @number. */
 static inline void card_show(unsigned number)
@@ -42,8 +52,8 @@ static inline void card_show(unsigned number)
 	const struct card_sm *sm = &card_sm[number];
 	unsigned words = tutti_map_words(sm->shared_blocks);
 
-	state->cta_slots = 32 - sm->ctas;
-	state->barriers = 16 - sm->barriers;
+	state->cta_slots = card_limits.ctas - sm->ctas;
+	state->barriers = card_limits.barriers - sm->barriers;
 	state->split = sm->split;
 	state->shared_blocks = sm->shared_blocks;
 	state->shared_free = sm->shared_blocks - sm->shared_used;
@@ -52,9 +62,9 @@ static inline void card_show(unsigned number)
 	for (unsigned b = 0; b < sm->shared_blocks; b++)
 		state->shared[b % words] |= (uint32_t)!sm->shared[b] << (b / words);
 	for (unsigned p = 0; p < CARD_PEUS; p++) {
-		state->peu[p].free_waves = (uint16_t)(8 - sm->peu[p].waves);
-		state->peu[p].scalar[0] = (uint32_t)~sm->peu[p].scalar;
-		state->peu[p].vector[0] = (uint32_t)~sm->peu[p].vector;
+		state->peu[p].free_waves = (uint16_t)(card_limits.waves - sm->peu[p].waves);
+		state->peu[p].scalar[0] = (uint32_t)(card_run(card_limits.scalar) & ~sm->peu[p].scalar);
+		state->peu[p].vector[0] = (uint32_t)(card_run(card_limits.vector) & ~sm->peu[p].vector);
 		state->peu[p].scalar_free = (uint16_t)__builtin_popcount(state->peu[p].scalar[0]);
 		state->peu[p].vector_free = (uint16_t)__builtin_popcount(state->peu[p].vector[0]);
 	}
@@ -68,7 +78,7 @@ static inline void card_empty(unsigned sms)
 	card_rotate = false;
 	for (unsigned i = 0; i < sms; i++) {
 		card_order[i] = (uint16_t)i;
-		card_sm[i].shared_blocks = CARD_SHARED_USUAL;
+		card_sm[i].shared_blocks = card_limits.shared;
 	}
 }
 
@@ -85,11 +95,6 @@ static inline void card_mode(unsigned sub)
 	card_rotate = sub & TUTTI_SM_ROTATE;
 	for (unsigned i = 0; i < card_sms; i++)
 		card_show(i);
-}
-
-static inline uint64_t card_run(unsigned n)
-{
-	return n >= 64 ? ~0ull : (1ull << n) - 1;
 }
 
 /* Lowest start of @need free blocks out of @all, or -1. */
@@ -114,22 +119,22 @@ static inline bool card_wave(struct card_sm *sm, const struct tutti_task_state *
 
 	if (card_rotate) {
 		p = (sm->split + 1 + w) % CARD_PEUS;
-		if (sm->peu[p].waves == 8)
+		if (sm->peu[p].waves == card_limits.waves)
 			return false;
 		tried = ~(1u << p);
 	}
 	for (;;) {
 		for (best = CARD_PEUS, p = 0; p < CARD_PEUS; p++)
-			if (!(tried >> p & 1) && sm->peu[p].waves < 8 &&
+			if (!(tried >> p & 1) && sm->peu[p].waves < card_limits.waves &&
 			    (best == CARD_PEUS || sm->peu[p].waves < sm->peu[best].waves))
 				best = p;
 		if (best == CARD_PEUS)
 			return false;
 		tried |= 1u << best;
-		scalar = card_take(&sm->peu[best].scalar, 32, state->scalar_blocks);
+		scalar = card_take(&sm->peu[best].scalar, card_limits.scalar, state->scalar_blocks);
 		if (scalar < 0)
 			continue;
-		vector = card_take(&sm->peu[best].vector, 32, state->vector_blocks);
+		vector = card_take(&sm->peu[best].vector, card_limits.vector, state->vector_blocks);
 		if (vector < 0) {
 			if (state->scalar_blocks)
 				sm->peu[best].scalar &= ~(card_run(state->scalar_blocks) << scalar);
@@ -183,7 +188,7 @@ static inline bool card_put(const struct tutti_task_state *state, unsigned slot,
 	unsigned w;
 	int shared;
 
-	if (sm->ctas == 32 || sm->barriers + state->barriers > 16)
+	if (sm->ctas == card_limits.ctas || sm->barriers + state->barriers > card_limits.barriers)
 		return false;
 	while (cta->used)
 		cta++;
