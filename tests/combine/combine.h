@@ -211,7 +211,8 @@ struct notices {
 
 /** struct program - a queue and the program that writes to it. */
 struct program {
-	unsigned id, flags, priority, asid, life, slots, buffer;
+	unsigned id, flags, priority, asid, life, slots, buffer, highest;
+	uint64_t first; /* number of its first packet; all others here count from it */
 	bool alive, dying, stopped, busy_reset, late_create;
 	bool progress_word, bad_packet;
 	uint64_t write, read; /* packets */
@@ -228,6 +229,7 @@ struct signal_owner {
 	uint32_t jobs;	/* jobs whose completion signal it is */
 	uint32_t given; /* decrements so far */
 	bool zero;	/* has been 0 */
+	bool timed;	/* it says when its kernel started */
 };
 
 extern struct world {

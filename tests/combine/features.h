@@ -96,7 +96,12 @@
 	X(FORGET, 0, "references invalidated while packets use them")           \
 	X(CARD_GPCS, 4, "card of many GPCs of 1 to 4 SMs")                      \
 	X(CAPACITY, 0, "SMs of another capacity")                               \
-	X(CGA_YZ, 0, "CGAs of two or three dimensions")
+	X(CGA_YZ, 0, "CGAs of two or three dimensions")                         \
+	X(WEIGHTS, 0, "policy: the least and the greatest weights")             \
+	X(START, 0, "numbers of packets that pass 2^32 or 2^64")                \
+	X(HIGHEST, 0, "queue that limits the priority of its tasks")            \
+	X(PROFILE, 0, "times of kernels in their signals")                      \
+	X(OWN_CGA, 0, "kernel with CGAs launched as a sequence or queue task")
 /* clang-format on */
 
 enum feature {

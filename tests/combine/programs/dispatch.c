@@ -253,6 +253,8 @@ bool packet_whole(struct program *program, struct entry *e, union tutti_packet *
 	job = job_new(program, e, 0);
 	use_kernel(job, kernel);
 	job->waves = (uint8_t)(discovery->peus * discovery->peu_waves);
+	if (level < program->highest)
+		level = program->highest;
 	job->level = (uint8_t)level;
 	job->tmd = (uint16_t)++w.tmds;
 	*t = (struct tutti_tmd){.magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, .priority = (uint8_t)level};

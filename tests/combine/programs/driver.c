@@ -128,7 +128,7 @@ static void replied(const struct tutti_message *m, const struct tutti_message *r
 		break;
 	case TUTTI_MSG_TASK_CANCEL:
 		if (!m->status && program->alive && program->life == request->arg[2])
-			rules_cancelled(program, request->arg[1]);
+			rules_cancelled(program, request->arg[1] - program->first);
 		break;
 	default:
 		questions_answered(m, request);
@@ -202,7 +202,8 @@ void driver_create(struct program *program, bool wait)
 					    .progress = program->progress_word ? 4096 + 64 * program->id : 0,
 					    .vector = (uint16_t)(program->id + 1),
 					    .size_log2 = (uint8_t)__builtin_ctz(program->slots),
-					    .priority = (uint8_t)program->priority}};
+					    .priority = (uint8_t)(program->priority | program->highest << TUTTI_QUEUE_HIGHEST_SHIFT),
+					    .start = program->first}};
 	unsigned i;
 
 	settle_references(program);

@@ -151,6 +151,8 @@ unsigned metadata_fill(struct job *job, bool child)
 	*t = (struct tutti_tmd){.magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION};
 	if (MAYBE(PRIORITY, 2)) {
 		t->priority = (uint8_t)(1 + roll(10));
+		if (t->priority < w.program[job->queue].highest)
+			t->priority = (uint8_t)w.program[job->queue].highest;
 		job->level = t->priority;
 		features_add(&job->features, F_PRIORITY);
 	}

@@ -44,7 +44,7 @@ static bool room(const struct program *program)
 
 static void write_packet(struct program *program, const struct entry *e, const union tutti_packet *p)
 {
-	union tutti_packet *slot = &program->ring[program->write % program->slots];
+	union tutti_packet *slot = &program->ring[(program->first + program->write) % program->slots];
 
 	((struct entry *)e)->first_word = p->word[0];
 	memcpy(&slot->word[1], &p->word[1], sizeof(*p) - 4);
@@ -114,6 +114,36 @@ bool produce_small(struct program *program)
 	return true;
 }
 
+/* Metadata that their packet must be refused for: a priority above the queue's limit, a kernel's own CGAs (TSK-08, TSK-10). */
+static bool bad_metadata(const struct program *program, struct entry *e, struct tutti_dispatch_packet *p)
+{
+	struct tutti_tmd *t = &tmds[w.tmds];
+	unsigned kernel = CGA_KERNELS + roll(WHOLE_KERNELS - CGA_KERNELS);
+	bool above = ALLOWED(HIGHEST) && program->highest > 1 && roll(2);
+
+	if (!(program->flags & TUTTI_QUEUE_EXTENDED) || w.tmds >= TMDS ||
+	    (!above && (!ALLOWED(OWN_CGA) || !kernels[kernel].cga_kind || w.works == WORKS)))
+		return false;
+	*t = (struct tutti_tmd){.magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION};
+	e->errors = 1u << TUTTI_ERROR_TMD;
+	p->tmd = TMD_AT + w.tmds++ * sizeof(*t);
+	if (above) {
+		t->priority = (uint8_t)(1 + roll(program->highest - 1));
+		return true;
+	}
+	feature_moment(F_OWN_CGA);
+	p->kernel_object = KERNEL_AT + 64 * kernel;
+	if (roll(2)) {
+		t->flags = TUTTI_TMD_SEQUENCE;
+		return true;
+	}
+	works[w.works] = (struct tutti_work_queue){.base = FILL_AT, .items = 64, .item_bytes = 16, .closed = 1};
+	t->type = TUTTI_TASK_QUEUE;
+	t->queue = WORK_AT + w.works++ * sizeof(works[0]);
+	t->coalesce_min = t->coalesce_max = 1;
+	return true;
+}
+
 /* A packet that must be refused, without an effect on other queues (PKT-06). */
 void produce_bad(struct program *program)
 {
@@ -136,7 +166,9 @@ void produce_bad(struct program *program)
 						    .grid_z = 1,
 						    .kernel_object = KERNEL_AT};
 	e->errors = 1u << TUTTI_ERROR_PACKET;
-	switch (roll(7)) {
+	switch ((ALLOWED(HIGHEST) || ALLOWED(OWN_CGA)) && roll(2) && bad_metadata(program, e, &p.dispatch) ? ~0u : roll(7)) {
+	case ~0u:
+		break;
 	case 0:
 		p.dispatch.grid_x = 0;
 		e->errors = 1u << TUTTI_ERROR_DIMENSIONS;
@@ -184,7 +216,7 @@ void publish(struct program *program, bool all)
 
 	for (i = program->oldest; i < program->write; i++) {
 		struct entry *e = &program->entry[i % ENTRIES];
-		uint32_t *word = program->ring[i % program->slots].word;
+		uint32_t *word = program->ring[(program->first + i) % program->slots].word;
 
 		if (e->published || (!all && !roll(3)))
 			continue;
@@ -196,7 +228,7 @@ void publish(struct program *program, bool all)
 		if (rung(program)) {
 			if (hal_host.engines.doorbell_index)
 				((uint32_t *)backend_memory(hal_host.engines.doorbell_index))[program->id] =
-				    (uint32_t)i;
+				    (uint32_t)(program->first + i);
 			card_later(&(struct tutti_event){
 			    {TUTTI_EVENT_DOORBELL | (program->id / 32) << 8, 1u << (program->id % 32)}});
 		}

@@ -28,9 +28,10 @@ static void queue_answered(const struct tutti_message *m, const struct tutti_mes
 	if (!same_queue(program, request->arg[1]))
 		return;
 	RULE(!m->status, "channel (SYS-08)", "query of queue %u: status %d", program->id, m->status);
-	RULE(m->value == m->arg[0] && m->value >= request->arg[2] && m->value <= program->write, "channel (SYS-08)",
+	RULE(m->value == m->arg[0] && m->value - program->first >= request->arg[2] && m->value - program->first <= program->write,
+	     "channel (SYS-08)",
 	     "read index of queue %u is said to be %lu and %lu, it was %lu, and %lu packets were written", program->id,
-	     m->value, m->arg[0], request->arg[2], program->write);
+	     m->value - program->first, m->arg[0] - program->first, request->arg[2], program->write);
 	RULE(program->busy_reset || !!m->arg[2] == program->stopped, "channel (SYS-08)",
 	     "the error of queue %u is said to be %lu, and it has %sstopped", program->id, m->arg[2],
 	     program->stopped ? "" : "not ");
@@ -203,7 +204,7 @@ static void notify(void)
 	uint64_t at = program->read + roll((uint32_t)(program->write - program->read) + 4);
 
 	if (!program->alive || program->dying || !program->progress_word || notices->n == NOTICES ||
-	    !driver_request(TUTTI_MSG_QUEUE_NOTIFY, program->id, at, 0))
+	    !driver_request(TUTTI_MSG_QUEUE_NOTIFY, program->id, program->first + at, 0))
 		return;
 	TRACE("  notice of queue %u at %lu\n", program->id, at);
 	notices->at[notices->n++] = at;

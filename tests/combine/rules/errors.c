@@ -38,11 +38,12 @@ static bool lacks_reference(const struct entry *e, unsigned code)
 void rules_error(const struct tutti_fault *fault)
 {
 	struct program *program = &w.program[fault->queue % QUEUES];
-	struct entry *e = &program->entry[fault->packet % ENTRIES];
+	uint64_t packet = fault->packet - program->first;
+	struct entry *e = &program->entry[packet % ENTRIES];
 	bool faulted = false;
 	unsigned i;
 
-	TRACE("    error %u of queue %u packet %lu\n", fault->code, fault->queue, fault->packet);
+	TRACE("    error %u of queue %u packet %lu\n", fault->code, fault->queue, packet);
 	if (!program->alive || program->dying)
 		return;
 	if (program->stopped && program->busy_reset)
@@ -53,10 +54,10 @@ void rules_error(const struct tutti_fault *fault)
 			   root_of(&w.job[i])->entry == (uint32_t)(e - program->entry);
 	if (e->bad)
 		RULE(e->errors >> fault->code & 1, "error (PKT-06)", "packet %lu of queue %u: code %u",
-		     fault->packet, fault->queue, fault->code);
+		     packet, fault->queue, fault->code);
 	else
 		RULE(faulted || may_be_refused(e, fault->code) || lacks_reference(e, fault->code), "error (PKT-06)",
-		     "packet %lu of queue %u is sound and is refused: code %u, field %u", fault->packet,
+		     "packet %lu of queue %u is sound and is refused: code %u, field %u", packet,
 		     fault->queue, fault->code, fault->field);
 	program->stopped = true;
 	if (e->bad) {

@@ -59,6 +59,8 @@ static void job_signalled(struct job *job, bool cancel)
 		     "%s is signalled before the others of its packet", job_name(job));
 	RULE(!release || w.fence[1][release] > after, "release (PKT-04)",
 	     "%s is signalled without its release fence (scope %u)", job_name(job), release);
+	RULE(owners[job->signal].timed == !!(w.program[job->queue].flags & TUTTI_QUEUE_PROFILE), "signal (PKT-04)",
+	     "%s is signalled %s the time of its start", job_name(job), owners[job->signal].timed ? "with" : "without");
 	job->signalled = true;
 }
 
@@ -183,7 +185,7 @@ void rules_scrub(unsigned queue, uint64_t address, unsigned count, bool referenc
 	for (i = 0; i < count; i++) {
 		const struct entry *e = &program->entry[program->scrubbed % ENTRIES];
 
-		RULE(program->scrubbed % program->slots == at / 64 + i && program->scrubbed < program->write &&
+		RULE((program->first + program->scrubbed) % program->slots == at / 64 + i && program->scrubbed < program->write &&
 			 e->published,
 		     "retire (PKT-05)", "slot %lu of queue %u is retired, the next packet is %lu",
 		     at / 64 + i, queue, program->scrubbed);
@@ -220,7 +222,7 @@ void rules_read_index(struct program *program, uint64_t value)
 	for (i = program->read; i < value; i++)
 		RULE(program->entry[i].kind > CONDENSED ||
 			 (!program->entry[i].reference && program->entry[i].kind != CONDENSED) ||
-			 !program->ring[i % program->slots].dispatch.ref_num,
+			 !program->ring[(program->first + i) % program->slots].dispatch.ref_num,
 		     "retire (PKT-08)", "ref_num of packet %lu of queue %u was not cleared", i, program->id);
 	program->read = value;
 }
@@ -232,10 +234,20 @@ static void progress(uint64_t address, uint64_t value)
 
 	RULE(address == 4096 + 64 * program->id && program->alive && program->progress_word, "command", "WRITE at %lx of the bus",
 	     address);
+	value -= program->first;
 	RULE(value > program->progress && value <= program->write && !program_packets_open(program, value), "notice (SYS-26)",
-	     "%lu packets of queue %u are said to have retired, after %lu", value, program->id, program->progress);
+	     "%lu packets of queue %u are said to have retired, after %lu; the first has number %lx", value, program->id,
+	     program->progress, program->first);
 	program->progress = value;
 	TRACE("    %lu packets of queue %u have retired\n", value, program->id);
+}
+
+/* Programs that ask for it are told when each kernel that has a signal started. */
+static void start_time(const struct program *program, uint64_t address)
+{
+	RULE(program->flags & TUTTI_QUEUE_PROFILE && address % sizeof(signals[0]) == offsetof(struct tutti_signal, start_time),
+	     "command", "WRITE at %lx for queue %u", address, program->id);
+	owners[(address - SIGNAL_AT) / sizeof(signals[0])].timed = true;
 }
 
 bool rules_write(unsigned asid, unsigned queue, uint64_t address, uint64_t value)
@@ -258,8 +270,13 @@ bool rules_write(unsigned asid, unsigned queue, uint64_t address, uint64_t value
 		card_post(queue, (struct post){.address = address, .value = value});
 		return true;
 	}
+	if (address >= SIGNAL_AT && address < SIGNAL_AT + sizeof(signals)) {
+		start_time(&w.program[queue], address);
+		return true;
+	}
 	RULE(address == INDEX_AT + 64 * queue, "command", "WRITE at %lx", address);
 	program = &w.program[queue];
+	value -= program->first;
 	RULE(program->alive && value > program->read && value <= program->scrubbed, "retire (PKT-05)",
 	     "read index of queue %u becomes %lu, slots are free up to %lu", queue, value, program->scrubbed);
 	card_post(queue, (struct post){.kind = POST_READ_INDEX, .value = value});

@@ -19,6 +19,7 @@ static struct job *find(unsigned slot, const struct tutti_task_state *s, bool sp
 {
 	struct program *program = &w.program[s->queue];
 	struct job *job, *best = NULL;
+	uint64_t packet = s->packet - program->first;
 	struct entry *e;
 	unsigned i;
 
@@ -27,11 +28,11 @@ static struct job *find(unsigned slot, const struct tutti_task_state *s, bool sp
 		for (i = 0; i < w.jobs; i++)
 			if (w.job[i].child && TMD_AT + (w.job[i].tmd - 1) * sizeof(tmds[0]) == s->tmd)
 				return &w.job[i];
-	RULE(s->packet < program->write, "order (PKT-07)", "STATE for packet %lu of queue %u, which has %lu",
-	     s->packet, s->queue, program->write);
-	e = &program->entry[s->packet];
+	RULE(packet < program->write, "order (PKT-07)", "STATE for packet %lu of queue %u, which has %lu",
+	     packet, s->queue, program->write);
+	e = &program->entry[packet];
 	RULE(e->published && !e->bad && e->kind <= CONDENSED, "order (PKT-07)",
-	     "STATE for packet %lu of queue %u, which is %s", s->packet, s->queue,
+	     "STATE for packet %lu of queue %u, which is %s", packet, s->queue,
 	     e->bad ? "bad" : "not there");
 	job = w.act[slot];
 	if (job && job->queue == s->queue && !job->child && entry_of(job) == e && same_task(job, s, false)) {
@@ -49,7 +50,7 @@ static struct job *find(unsigned slot, const struct tutti_task_state *s, bool sp
 			best = job;
 	}
 	RULE(best, "once (TSK-03)", "STATE of packet %lu of queue %u at CTA %u: no kernel of it is there%s",
-	     s->packet, s->queue, s->first, split ? " (waves)" : "");
+	     packet, s->queue, s->first, split ? " (waves)" : "");
 	return best;
 }
 

@@ -66,12 +66,35 @@ static void policy(unsigned which, uint32_t value)
 	RULE(!status, "channel (SYS-08)", "policy %u = %x: status %d", which, value, status);
 }
 
+static void extreme_weights(void)
+{
+	static const uint32_t weights[] = {0, 1, 0xfffffe, 0xffffff},
+			      both[] = {1, 0xffff0000, 0xffff, 0xffffffff, 0x10000, 0xffff0001},
+			      windows[] = {0, 8, 1024, 1u << 20, 1u << 31};
+	unsigned i;
+
+	for (i = 0; i < TUTTI_RESOURCES; i++)
+		policy(TUTTI_POLICY_REMAINING_WEIGHT, i << 24 | weights[roll(4)]);
+	for (i = 0; i < TUTTI_CLASSES; i++)
+		policy(TUTTI_POLICY_POWER_WEIGHT, i << 24 | weights[roll(4)]);
+	policy(TUTTI_POLICY_COMBINE, both[roll(6)]);
+	policy(TUTTI_POLICY_POWER_WINDOW, windows[roll(5)]);
+}
+
+/* Packets of a queue pass the number soon. */
+static uint64_t some_start(void)
+{
+	static const uint64_t ends[] = {1ull << 31, 1ull << 32, 3ull << 32, 1ull << 63};
+
+	return ends[roll(4)] - 1 - roll(12);
+}
+
 void setup_policies(void)
 {
 	static const uint8_t live[] = {F_BALANCE,    F_ROUND_ROBIN, F_CHOICE,	 F_SEARCH, F_ROTATE,
 				       F_WINDOWS,    F_LOTS,	    F_OLDEST,	 F_CAP,	   F_SHAPES_ONE,
 				       F_SHAPES_TWO, F_SHAPES_MANY, F_FEW_SLOTS, F_ORDER,  F_ORDER_ONE, F_ACKNOWLEDGE,
-				       F_SHARED_REFS, F_CAPACITY};
+				       F_SHARED_REFS, F_CAPACITY, F_WEIGHTS, F_START, F_HIGHEST, F_PROFILE};
 	static const uint8_t choices[] = {TUTTI_CHOICE_REMAINING, TUTTI_CHOICE_POWER, TUTTI_CHOICE_COMBINED,
 					  TUTTI_CHOICE_REMAINING | TUTTI_CHOICE_LARGEST,
 					  TUTTI_CHOICE_COMBINED | TUTTI_CHOICE_LARGEST};
@@ -85,6 +108,8 @@ void setup_policies(void)
 		policy(TUTTI_POLICY_COMBINE, 1u << 16 | 2);
 		policy(TUTTI_POLICY_CHOICE, choices[roll(5)]);
 	}
+	if (ALLOWED(WEIGHTS))
+		extreme_weights();
 	if (ALLOWED(SEARCH)) {
 		policy(TUTTI_POLICY_SEARCH, roll(4));
 		policy(TUTTI_POLICY_LEVEL_SEARCH, roll(3));
@@ -140,6 +165,12 @@ void setup_queues(void)
 			program->flags |= TUTTI_QUEUE_OVERLAP;
 		if (program->flags && !roll(4))
 			program->flags |= TUTTI_QUEUE_TABLE_DIFFS;
+		if (program->flags && ALLOWED(PROFILE) && roll(2))
+			program->flags |= TUTTI_QUEUE_PROFILE;
+		if (ALLOWED(HIGHEST) && roll(2))
+			program->highest = 1 + roll(program->priority);
+		if (ALLOWED(START))
+			program->first = some_start();
 		if (i % 2 == 0)
 			RULE(!driver_call(&m), "channel (SYS-08)", "context: status %d", m.status);
 		if (program->flags) {

@@ -68,7 +68,7 @@ static void cancel(void)
 		return;
 	e = entry_of(job);
 	if (!e->published || e->bad ||
-	    !driver_request(TUTTI_MSG_TASK_CANCEL, program->id, job->entry, program->life))
+	    !driver_request(TUTTI_MSG_TASK_CANCEL, program->id, program->first + job->entry, program->life))
 		return;
 	TRACE("  cancel packet %u of queue %u\n", job->entry, program->id);
 	for (one = w.job; one < w.job + w.jobs; one++) {
