@@ -264,7 +264,8 @@ static int start(struct tmd *tmd, int *error)
 	int code = decode(tmd, command + 1, &launch, &wait);
 
 	*error = TUTTI_EBUSY;
-	if (!code && task && pending_direct(priority) && tmd_plain(tmd) && room_now(launch.shape, tmd)) {
+	if (!code && task && pending_direct(priority) && !(tmd->queue->flags & TUTTI_QUEUE_PROFILE) && tmd_plain(tmd) &&
+	    room_now(launch.shape, tmd)) {
 		adopt(tmd);
 		start_now(tmd, task, command, &launch);
 		return 0;

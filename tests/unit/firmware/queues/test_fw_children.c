@@ -436,6 +436,24 @@ static void child_with_rules(void **unused)
 	assert_int_equal(queue_at(0)->flight, 0);
 }
 
+/* The signal of a child says when it started, too, if its queue's signals do. */
+static void child_with_times(void **unused)
+{
+	const struct tutti_signal *signal = (const void *)&tmd[1];
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+	(void)unused;
+	start(4, 0);
+	rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_PROFILE);
+	submit(0, &p);
+	tmd[0] = child(0);
+	tmd[0].signal = TMD_AT + sizeof(tmd[0]);
+	hal_host.time = hal_host.engines.time_lo = 77;
+	assert_int_equal(asked((unsigned)slot_of(0, 0)), 0);
+	assert_int_equal(started[0], 2);
+	assert_int_equal(signal->start_time, 77);
+}
+
 /* The engines have yet to take so many commands that there is no room for others; or have taken all. */
 static void ring_full(bool full)
 {
@@ -572,6 +590,7 @@ int main(void)
 		RIG_TEST("TSK-11 REL-11", child_without_mask),
 		RIG_TEST("TSK-11 REL-11", round_the_ring),
 		RIG_TEST("TSK-11", child_of_none),
+		RIG_TEST("TSK-11 PKT-04", child_with_times),
 	};
 
 	return cmocka_run_group_tests_name("firmware: children and work items", tests, NULL, NULL);
