@@ -142,7 +142,7 @@ struct job {
 	uint8_t queue, life_of_queue, kernel, kernels, shape;
 	uint8_t life, level, acquire, release, waves, scalar, vector, barriers;
 	bool barrier, head, plain_way, multicast, sequence, throttle, work, independent, hold,
-	    cancelled, faulted, signalled, split, evicted, child, ready, killed, cancel_sure, reported;
+	    cancelled, faulted, signalled, split, evicted, child, accepted, ready, killed, cancel_sure, reported;
 	uint16_t shared, tmd, throttle_sms; /* tmd: 0 = none, else number + 1 */
 	uint16_t work_queue;
 	uint32_t groups, whole, grid_x, quota, signal;

@@ -101,7 +101,8 @@
 	X(START, 0, "numbers of packets that pass 2^32 or 2^64")                \
 	X(HIGHEST, 0, "queue that limits the priority of its tasks")            \
 	X(PROFILE, 0, "times of kernels in their signals")                      \
-	X(OWN_CGA, 0, "kernel with CGAs launched as a sequence or queue task")
+	X(OWN_CGA, 0, "kernel with CGAs launched as a sequence or queue task")  \
+	X(PARENT_WAITS, 0, "kernel that waits for the end of its children")
 /* clang-format on */
 
 enum feature {

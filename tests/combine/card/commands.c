@@ -184,8 +184,9 @@ static void take_reply(const uint32_t *c)
 	struct job *child = &w.job[c[1] % JOBS];
 
 	RULE(child->child && child->parent, "command", "REPLY to %x", c[1]);
-	if (child->parent->children)
+	if (child->parent->children && (c[2] || child->life >= DONE || !features_has(&child->features, F_PARENT_WAITS)))
 		child->parent->children--;
+	child->accepted = !c[2] && child->life <= RUNNING;
 	if (c[2] && child->life == WAITING)
 		job_over(child, LOST);
 }

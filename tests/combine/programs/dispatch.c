@@ -314,6 +314,8 @@ uint64_t child_make(struct job *parent)
 	t->workgroup[1] = t->workgroup[2] = 1;
 	t->setup = p.setup;
 	features_add(&job->features, F_CHILD);
+	if (ALLOWED(PARENT_WAITS))
+		features_add(&job->features, F_PARENT_WAITS);
 	job->cancelled = parent->cancelled; /* it belongs to its parent's packet */
 	return TMD_AT + number * sizeof(tmds[0]);
 }

@@ -92,6 +92,8 @@ void job_over(struct job *job, enum life life)
 		features_off(&job->features);
 	if (job->faulted && life == FAILED)
 		feature_off(F_FAULT);
+	if (features_has(&job->features, F_PARENT_WAITS) && job->accepted && job->parent->children)
+		job->parent->children--;
 	job->life = (uint8_t)life;
 	job->finished = ++w.now;
 	job->children = 0;
