@@ -64,6 +64,9 @@ also=(30543                       # splits a CTA
       537002425 537001632         # long visits: CGAs beside other shapes, on SMs that are scattered over GPCs
       63022945                    # SMs that are disabled twice, when the first request is answered after the second was made
       56006229                    # queues take descriptors and buffers from each other
-      1100000717)                 # occupancy is asked for in throttle mode
+      1100000717                  # occupancy is asked for in throttle mode
+      1300000469 1400000280 1400000465 # queues that share references wait for shapes
+      1100043318 1100062326 1100000323 # children, their times, and parents that wait for them
+      1100000016 1100000041 1100000063) # questions, packet numbers that wrap
 exec "${TUTTI_OUT:-build}/tests/combine/${1:-combine}" --seed 22000001 --count "${COMBINE_COUNT:-4000}" "${also[@]/#/--also=}" \
 	--known tests/combine/known
