@@ -235,8 +235,9 @@ static unsigned kernel_for_many_waves(void)
 	const struct tutti_discovery *d = (const void *)hal_host.window;
 	unsigned i = 0;
 
-	while (i < CGA_KERNELS && (kernels[i].scalar_blocks * d->peu_waves > d->scalar_blocks ||
-				   kernels[i].vector_blocks * d->peu_waves > d->vector_blocks))
+	/* a search by groups of four blocks finds no room for more (RES-09) */
+	while (i < CGA_KERNELS && (kernels[i].scalar_blocks * d->peu_waves > d->scalar_blocks || kernels[i].scalar_blocks > 4 ||
+				   kernels[i].vector_blocks * d->peu_waves > d->vector_blocks || kernels[i].vector_blocks > 4))
 		i++;
 	return i;
 }
