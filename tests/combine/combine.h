@@ -448,7 +448,7 @@ struct visit {
 
 /**
  * struct visits - what all of them cost, see struct backend.
- * @over, @worst: on cards of up to 144 SMs: how many cost more than they should, and the most expensive ones
+ * @over, @worst: on cards of up to 144 SMs in 36 GPCs: how many cost more than they should, and the most expensive ones
  * @ring: most words there were in the command ring
  * @waited: most packets of others that began while a queue's oldest packet waited
  * @passed: most visits in which a task got nothing and others of its priority or lower got CTAs, see VISITS_MOST

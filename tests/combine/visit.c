@@ -3,7 +3,9 @@
 #include "backend/backend.h"
 #include "combine.h"
 
-#define SMALL_SMS 144u /* what visits cost on larger cards is not held to anything */
+/* What visits cost on cards of more SMs, or of more GPCs with four SMs or fewer, is not held to anything. */
+#define SMALL_SMS  144u
+#define SMALL_GPCS (SMALL_SMS / 4)
 
 struct visits visits;
 
@@ -54,7 +56,7 @@ void firmware_visit(const struct tutti_event *event)
 	if (explained.number == number && explained.seed == w.scenario.seed)
 		backend_explain(stdout);
 	cost = backend_event(event);
-	if (w.sms <= SMALL_SMS)
+	if (w.sms <= SMALL_SMS && w.gpcs <= SMALL_GPCS)
 		check_cost(cost, event);
 	if (e->command_tail - e->command_head > visits.ring)
 		visits.ring = e->command_tail - e->command_head;
@@ -70,8 +72,8 @@ void visits_report(const struct features *only)
 	const struct visit *v;
 	struct scenario s;
 
-	printf("# %lu visits, on cards of up to %u SMs %lu of more than %lu %s\n", seen.n, SMALL_SMS, seen.over, backend.aim,
-	       backend.unit);
+	printf("# %lu visits, on cards of up to %u SMs in %u GPCs %lu of more than %lu %s\n", seen.n, SMALL_SMS, SMALL_GPCS,
+	       seen.over, backend.aim, backend.unit);
 	for (v = seen.worst; v < seen.worst + VISITS_WORST && v->cost; v++) {
 		printf("# %8lu %s: seed %lu, visit %u, event of type %u\n", v->cost, backend.unit, v->seed, v->number,
 		       v->type);

@@ -15,7 +15,7 @@
 /**
  * struct backend - what a visit of the firmware costs.
  * @unit: in what it is counted
- * @limit: what no visit costs on a card of up to 144 SMs today; whoever comes nearer to @aim lowers this
+ * @limit: what no visit costs on a card of up to 144 SMs in 36 GPCs today; whoever comes nearer to @aim lowers this
  * @aim: what none should
  * @hangs: a visit that costs more has no end
  */
