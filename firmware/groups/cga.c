@@ -29,9 +29,8 @@ static struct cga *cga_of(const struct task *task)
 
 /* Grids that were found to fit an idle card, and with what capacity: a direct-mapped cache. */
 struct fitting {
-	uint8_t kind[TUTTI_CGA_LEVELS];
-	uint16_t parts[TUTTI_CGA_LEVELS];
-	uint16_t capacity, multicast;
+	uint32_t nesting[CGA_NESTING];
+	uint32_t limits; /* capacity, and the mode in the high half; 0: none */
 	uint32_t changes;
 };
 
@@ -46,7 +45,7 @@ void cga_init(void)
 		cga_grids[i].one[1] = 0;
 	cga_set_patience(0);
 	for (unsigned i = 0; i < FITTING; i++)
-		fitting[i].capacity = 0;
+		fitting[i].limits = 0;
 	domain_init();
 	cga_ids_init();
 	search_init();
@@ -166,16 +165,14 @@ bool cga_divides(const struct tutti_cga_shape *level, const uint32_t *groups)
 	return !(groups[0] % x || groups[1] % y || groups[2] % z);
 }
 
-static bool known(const struct fitting *f, const struct cga *cga, uint32_t capacity)
+static bool known(const struct fitting *f, const struct cga *cga, uint32_t limits)
 {
 	unsigned i;
 
-	if (f->capacity != capacity || f->changes != shapes.changes || f->multicast != cga->ask.multicast)
-		return false;
-	for (i = 0; i < TUTTI_CGA_LEVELS; i++)
-		if (f->kind[i] != cga->kind[i] || f->parts[i] != cga->parts[i])
+	for (i = 0; i < CGA_NESTING; i++)
+		if (f->nesting[i] != cga->nesting[i])
 			return false;
-	return true;
+	return f->limits == limits && f->changes == shapes.changes;
 }
 
 /* Let the rows show an idle card, as far as it matters for one CGA: no SM gets more CTAs than that has. */
@@ -188,20 +185,18 @@ static void idle_for_one(const struct cga *cga, uint32_t capacity, const uint32_
 static bool ever_fits(const struct cga *cga, uint32_t capacity)
 {
 	struct fitting *f = &fitting[(cga->ctas ^ cga->ctas >> 3 ^ capacity ^ cga->ask.multicast) % FITTING];
-	unsigned i;
+	uint32_t limits = capacity | (uint32_t)cga->ask.multicast << 16;
 
 	if (!capacity)
 		return false;
-	if (known(f, cga, capacity))
+	if (known(f, cga, limits))
 		return true;
 	idle_for_one(cga, capacity, NULL);
 	if (!occupancy_fits(cga, DOMAIN_KIND_CARD, 0))
 		return false;
-	*f = (struct fitting){ .capacity = (uint16_t)capacity, .multicast = cga->ask.multicast, .changes = shapes.changes };
-	for (i = 0; i < TUTTI_CGA_LEVELS; i++) {
-		f->kind[i] = cga->kind[i];
-		f->parts[i] = cga->parts[i];
-	}
+	words_copy(f->nesting, cga->nesting, CGA_NESTING);
+	f->limits = limits;
+	f->changes = shapes.changes;
 	return true;
 }
 
@@ -236,7 +231,7 @@ COLD int cga_check(const struct tutti_cga_shape *level, unsigned mode, bool lmem
 	const struct tutti_discovery *d = (const void *)HAL_WINDOW;
 
 	if (!(d->features & TUTTI_FEATURE_CGA) || !domains.gpcs || mode > TUTTI_CGA_MULTICAST ||
-	    !make(level, mode, lmem, cga) || !cga_divides(level, groups))
+	    !make(level, mode, lmem, cga) || (groups && !cga_divides(level, groups)))
 		return TUTTI_ERROR_GRID;
 	if (cga->words + SEARCH_MARGIN > COMMAND_WORDS) /* the margin covers what is lost at the ring's end */
 		return TUTTI_ERROR_GRID;

@@ -28,7 +28,7 @@ void cga_set_patience(uint32_t sessions);
 /**
  * cga_check() - check the CGA levels of a grid, and describe its CGAs in @cga.
  * @level: TUTTI_CGA_LEVELS levels, innermost first, each of a larger kind than the one before
- * @groups: CTAs of the grid along x, y, z
+ * @groups: CTAs of the grid along x, y, z; NULL: there is no grid
  * @capacity: CTAs that fit an idle SM
  * Return: 0 or TUTTI_ERROR_GRID
  */

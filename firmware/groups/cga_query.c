@@ -354,19 +354,15 @@ static bool take_shared(struct domain_range range, const struct query_ask *ask, 
 COLD unsigned query_count(const struct query_ask *ask, unsigned number, unsigned enough)
 {
 	struct domain_range range = domain_inside(TUTTI_CGA_GPC, ask->kind, number);
-	unsigned left = enough;
+	unsigned left;
 	uint32_t within;
-	struct gpc *gpc;
+	struct gpc *gpc = query_gpc(ask->kind, number, &within);
+	bool wide = ask->kind >= TUTTI_CGA_UGPU;
 
-	if (ask->kind >= TUTTI_CGA_UGPU) {
-		while (left && take_shared(range, ask, left == 1))
-			left--;
-		return enough - left;
-	}
-	gpc = query_gpc(ask->kind, number, &within);
-	if (ask->identity && enough > gpc->credits_all)
-		left = enough = gpc->credits_all;
-	while (left && take_part(gpc, within, ask, ask->ctas, left == 1))
-		left--;
+	if (ask->identity)
+		enough = min32(enough, gpc->credits_all);
+	for (left = enough; left; left--)
+		if (!(wide ? take_shared(range, ask, left == 1) : take_part(gpc, within, ask, ask->ctas, left == 1)))
+			break;
 	return enough - left;
 }

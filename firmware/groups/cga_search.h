@@ -19,18 +19,24 @@
 _Static_assert(SEARCH_MARGIN < COMMAND_WORDS, "there is room for a CGA");
 
 #define CGA_UNEVEN 0xffu
+#define CGA_NESTING (3 * TUTTI_CGA_LEVELS / 4) /* words */
 
 /** struct cga - the CGAs of one task's grid. */
 struct cga {
 	struct query_ask ask;   /* what the innermost CGAs need */
+	union {
+		struct {
+			uint8_t kind[TUTTI_CGA_LEVELS];
+			uint16_t parts[TUTTI_CGA_LEVELS]; /* CGAs of the level below in one of this level; [0]: CTAs */
+		};
+		uint32_t nesting[CGA_NESTING]; /* all of them, for comparison */
+	};
 	uint8_t levels;         /* levels of nesting */
 	uint8_t identity;       /* index of the level that has ids, DSMEM and a barrier */
 	uint8_t lmem;           /* each identity CGA owns a linear memory slot */
 	uint8_t usual;          /* the innermost CGAs lie in GPCs and have ids, but no memory slots */
 	uint8_t quick;          /* @usual, with one level, and all SMs may be used */
 	uint8_t step;           /* 1 if there is one level: innermost CGAs are outermost CGAs */
-	uint8_t kind[TUTTI_CGA_LEVELS];
-	uint16_t parts[TUTTI_CGA_LEVELS]; /* CGAs of the level below in one of this level; [0]: CTAs */
 	uint16_t ctas;          /* in one outermost CGA */
 	uint16_t identities;    /* identity CGAs in one outermost CGA */
 	uint8_t log;            /* log2(@ctas); CGA_UNEVEN if @ctas is not a power of two */

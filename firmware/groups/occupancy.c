@@ -2,48 +2,98 @@
 #include "groups/occupancy.h"
 
 #include "core/state.h"
+#include "core/visit.h"
 #include "groups/cga.h"
 
-/* The number of SMs @within of a GPC that are enabled. */
-static uint32_t sms_of(const struct gpc *gpc, uint32_t within)
-{
-	unsigned n = domain_scatter(gpc, within);
-	uint32_t sms = 0;
+#define TURN_STEPS 15u /* visit.h: to find out which SM is next */
 
-	while (n--)
-		sms += popcount32(domain_part[n][1] & shapes.enabled[domain_part[n][0]]);
-	return sms;
+/*
+ * Note by position to which GPC of @range, counted from 1, the SMs of @masks belong. No placement is being made, so there
+ * is space.
+ */
+static void note_gpcs(struct domain_range range, const uint32_t *masks)
+{
+	uint32_t rest, i;
+
+	words_clear(placed.ctas, (fw.sms + 3) / 4);
+	for (i = 0; i < range.n; i++)
+		for (rest = masks[i]; rest; rest &= rest - 1)
+			placed.ctas[(uint16_t)domain_first(&domains.gpc[range.first + i], rest)] = (uint8_t)(i + 1);
 }
 
-static uint32_t sms_inside(unsigned kind, unsigned domain)
+/*
+ * @sms SMs, all of them in @pairs, have one free slot, and CGAs take @n of them in turn, the first one @first. How many are
+ * in no pair any more when their turn comes, because an earlier CGA has taken the other SM?
+ */
+static uint32_t bereft(struct domain_range range, uint32_t *pairs, uint32_t sms, uint32_t n, uint32_t first)
 {
-	struct domain_range range = domain_inside(TUTTI_CGA_GPC, kind, domain);
-	const struct gpc *gpc;
-	uint32_t within, sms = 0;
+	uint32_t start = 0, lost = 0, turn, at, i = 1;
 
-	if (kind <= TUTTI_CGA_GPC) {
-		gpc = query_gpc(kind, domain, &within);
-		return sms_of(gpc, within);
+	if (range.n > 1) {
+		note_gpcs(range, pairs);
+		sms = fw.sms;
 	}
-	for (; range.n; range.n--, range.first++)
-		sms += sms_of(&domains.gpc[range.first], domains.gpc[range.first].all);
-	return sms;
+	visit_goes_on(TURN_STEPS * sms);
+	for (turn = 0; turn < sms; turn++) {
+		if (range.n > 1)
+			i = placed.ctas[turn];
+		if (!i)
+			continue;
+		at = domain_first(&domains.gpc[range.first + i - 1], pairs[i - 1]);
+		pairs[i - 1] &= pairs[i - 1] - 1;
+		if (at >> 16 < start) {
+			lost++;
+		} else if (!--first) {
+			first = n;
+			start = (uint16_t)at + 1u;
+		}
+	}
+	return lost;
 }
 
-/* How many innermost CGAs fit a domain. Balanced ones can use all slots, so a division tells. */
-static uint32_t inner(const struct query_ask *ask, unsigned domain, uint32_t capacity)
+/*
+ * How many innermost CGAs fit a domain whose SMs, those in row 0, have @capacity free slots each. Balanced ones can use all.
+ *
+ * Multicast CGAs take SMs in pairs in turn as long as all of these are free, so that none has two slots less than another.
+ * When their last slots are taken, pairs are split, which leaves single SMs with a slot. CGAs for which there are too few
+ * SMs in pairs take others too, those with most slots first, which means that these last as long as possible.
+ */
+static COLD uint32_t inner(const struct query_ask *ask, unsigned domain, uint32_t capacity)
 {
-	uint32_t sms = sms_inside(ask->kind, domain), rows, n = 0;
+	struct domain_range range = domain_inside(TUTTI_CGA_GPC, ask->kind, domain);
+	const struct gpc *gpc = &domains.gpc[range.first];
+	uint32_t pairs[TUTTI_MAX_GPCS], sms = 0, paired = 0, slots, last, singles, n = ask->ctas, lost, i;
 
-	if (!ask->multicast)
-		return ask->ctas <= sms * min32(capacity, domains.levels) ? sms * capacity / ask->ctas : 0;
-	/* If SMs have more free slots than there are rows, the rows are filled again. */
-	for (; capacity; capacity -= rows) {
-		rows = min32(capacity, domains.levels);
-		domain_idle(rows, NULL);
-		n += query_count(ask, domain, ~0u);
+	for (i = 0; i < range.n; i++, gpc++) {
+		slots = gpc->row->mask & (ask->kind == TUTTI_CGA_CPC ? domains.cpc[domain] : ~0u);
+		sms += popcount32(slots);
+		pairs[i] = domain_pairs(gpc, slots);
+		paired += popcount32(pairs[i]);
 	}
-	return n;
+	if (n > sms * (ask->multicast ? 1 : min32(capacity, domains.levels)))
+		return 0;
+	slots = sms * capacity;
+	singles = sms - paired;
+	if (!ask->multicast || !singles || n <= singles)
+		return slots / n;
+	if (n > paired)
+		return capacity;
+	last = paired * capacity;
+	lost = bereft(range, pairs, paired, n, n - (last - paired) % n);
+	i = (last - lost) / n;
+	last -= i * n;
+	if (last - lost > n - singles) {
+		/* the last SMs in pairs are more than it would take beside all others */
+		i++;
+		last = lost;
+	}
+	slots -= i * n;
+	n -= singles;
+	if (last < capacity * n)
+		slots = last;
+	else
+		n = ask->ctas;
+	return i + slots / n;
 }
 
 /* The domain of kind @outer that contains domain @number of @kind. */
@@ -62,85 +112,70 @@ static bool ends(unsigned kind, unsigned number, unsigned outer)
 	return outer_of(kind, number, outer) != outer_of(kind, number + 1, outer);
 }
 
-/* Of @n CGAs at @level, those for which the GPC around domain @d has ids (spec CGA-17), beside the @ids that it has given. */
-static uint32_t identify(const struct cga *cga, unsigned level, unsigned d, uint32_t n, uint32_t *ids)
+/* Ids of CGAs (spec CGA-17) that a GPC has left. */
+struct ids {
+	const struct gpc *gpc;
+	uint32_t left;
+};
+
+/* Of @n CGAs at @level, those for which the GPC around domain @d has ids. */
+static uint32_t identify(const struct cga *cga, unsigned level, unsigned d, uint32_t n, struct ids *ids)
 {
+	const struct gpc *gpc;
 	uint32_t within;
 
 	if (level != cga->identity)
 		return n;
-	n = min32(n, query_gpc(cga->ask.kind, d, &within)->credits_all - *ids);
-	*ids += n;
+	gpc = query_gpc(cga->ask.kind, d, &within);
+	if (gpc != ids->gpc)
+		*ids = (struct ids){ gpc, gpc->credits_all };
+	n = min32(n, ids->left);
+	ids->left -= n;
 	return n;
 }
 
-/* Where a domain ends, the CGAs counted in it make up those of the level above. */
-static uint32_t count(const struct cga *cga, uint32_t capacity)
-{
-	unsigned kind = cga->ask.kind, level, d;
-	struct domain_range all = domain_inside(kind, DOMAIN_KIND_CARD, 0);
-	uint32_t have[TUTTI_CGA_LEVELS] = { 0 }, ids = 0, n;
-	bool last;
-
-	for (d = 0; d < all.n; d++) {
-		last = d + 1u == all.n;
-		n = inner(&cga->ask, d, capacity);
-		for (level = 0;; level++) {
-			have[level] += identify(cga, level, d, n, &ids);
-			if (level + 1u == cga->levels)
-				break;
-			if (!last && !ends(kind, d, cga->kind[level + 1]))
-				break;
-			n = have[level] / cga->parts[level + 1];
-			have[level] = 0;
-		}
-		if (kind <= TUTTI_CGA_GPC && (last || ends(kind, d, TUTTI_CGA_GPC)))
-			ids = 0;
-	}
-	n = have[cga->levels - 1];
-	return cga->lmem ? min32(n, cga_ids_lmem_slots() / cga->identities) : n;
-}
-
 /*
+ * How many outermost CGAs fit a domain whose SMs have @capacity free slots each; 0: whether one fits the rows.
+ *
  * Innermost CGAs are counted. Where the domain of a larger CGA ends, or there are enough in it, only the larger CGAs that
  * they make up are counted on. The result does not depend on which domains a search would take first.
  */
-COLD bool occupancy_fits(const struct cga *cga, unsigned outer, unsigned number)
+static uint32_t count(const struct cga *cga, unsigned outer, unsigned number, uint32_t capacity)
 {
-	unsigned kind = cga->ask.kind, level, d, needed = cga->ctas / cga->parts[0], rest;
+	unsigned kind = cga->ask.kind, level, d;
+	uint32_t have[TUTTI_CGA_LEVELS] = { 0 }, needed = capacity ? ~0u : cga->ctas / cga->parts[0], n;
+	struct ids ids = { NULL, 0 };
 	struct domain_range all = domain_inside(kind, outer, number);
-	uint32_t have[TUTTI_CGA_LEVELS] = { 0 }, ids = 0;
 
-	for (d = all.first; all.n-- && !have[cga->levels - 1]; d++) {
-		have[0] += identify(cga, 0, d, query_count(&cga->ask, d, needed), &ids);
-		for (level = 1, rest = needed; level < cga->levels; level++) {
-			if (have[level - 1] < rest && all.n && !ends(kind, d, cga->kind[level]))
+	for (d = all.first; all.n-- && (capacity || !have[cga->levels - 1]); d++) {
+		n = capacity ? inner(&cga->ask, d, capacity) : query_count(&cga->ask, d, needed);
+		have[0] += identify(cga, 0, d, n, &ids);
+		for (level = 1, n = needed; level < cga->levels; level++) {
+			if (have[level - 1] < n && all.n && !ends(kind, d, cga->kind[level]))
 				break;
-			rest /= cga->parts[level];
+			n /= cga->parts[level];
 			have[level] += identify(cga, level, d, have[level - 1] / cga->parts[level], &ids);
 			have[level - 1] = 0;
 		}
-		if (all.n && ends(kind, d, TUTTI_CGA_GPC))
-			ids = 0;
 	}
 	return have[cga->levels - 1];
 }
 
+COLD bool occupancy_fits(const struct cga *cga, unsigned outer, unsigned number)
+{
+	return count(cga, outer, number, 0);
+}
+
 static uint32_t grouped(const struct tutti_msg_occupancy *ask, uint32_t capacity)
 {
-	uint32_t groups[3] = { 1, 1, 1 };
 	struct cga cga;
-	unsigned i;
+	uint32_t n;
 
-	for (i = 0; i < TUTTI_CGA_LEVELS && ask->cga[i].kind; i++) {
-		groups[0] *= ask->cga[i].x;
-		groups[1] *= ask->cga[i].y;
-		groups[2] *= ask->cga[i].z;
-	}
-	if (cga_check(ask->cga, ask->mode > TUTTI_CGA_MULTICAST ? cga_mode() : ask->mode, ask->lmem, groups, capacity, &cga))
+	if (cga_check(ask->cga, ask->mode > TUTTI_CGA_MULTICAST ? cga_mode() : ask->mode, ask->lmem, NULL, capacity, &cga))
 		return 0;
-	domain_idle(capacity, NULL);
-	return count(&cga, capacity);
+	domain_idle(1, NULL);
+	n = count(&cga, DOMAIN_KIND_CARD, 0, capacity);
+	return ask->lmem ? min32(n, cga_ids_lmem_slots() / cga.identities) : n;
 }
 
 COLD int occupancy_answer(const struct tutti_msg_occupancy *ask, struct tutti_message *answer)

@@ -63,6 +63,13 @@ unsigned domain_sm(const struct gpc *gpc, unsigned bit)
 	return sm_order_at(position[gpc->first + bit]);
 }
 
+uint32_t domain_first(const struct gpc *gpc, uint32_t mask)
+{
+	unsigned b = gpc->first + lowest_bit(mask);
+
+	return position[b] | (uint32_t)position[gpc->first + mate[b]] << 16;
+}
+
 /*
  * Find out where the SMs of a GPC are in the SM priority order, which of them are of one TPC, and the SMs of its CPCs.
  * A GPC of at most 32 SMs has no more TPCs.
@@ -467,9 +474,7 @@ COLD void domain_settle(void)
 
 COLD bool domain_any_free(void)
 {
-	const struct gpc *gpc;
-
-	for (gpc = domains.gpc; gpc < domains.end; gpc++)
+	for (const struct gpc *gpc = domains.gpc; gpc < domains.end; gpc++)
 		if (gpc->top >= gpc->row)
 			return true;
 	return false;

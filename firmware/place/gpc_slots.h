@@ -114,6 +114,8 @@ extern uint32_t domain_part[32][2];
 void domain_add(const struct gpc *gpc, uint32_t sms, uint32_t *mask);
 /** domain_sm() - the number on the card of the SM at @bit of a GPC. */
 unsigned domain_sm(const struct gpc *gpc, unsigned bit);
+/** domain_first() - the position of the first SM of @mask; in the high half that of the other SM of its TPC. */
+uint32_t domain_first(const struct gpc *gpc, uint32_t mask);
 /** domain_pairs() - the SMs of @mask for which the other SM of their TPC is in @mask too. */
 uint32_t domain_pairs(const struct gpc *gpc, uint32_t mask);
 /** domain_paired() - @mask consists of whole TPCs; false as well if that cannot be told quickly. */

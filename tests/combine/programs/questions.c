@@ -2,7 +2,6 @@
 /* What the driver asks and says at any moment while kernels run, and what must be answered. */
 #include "programs/produce.h"
 
-#define COUNTED_MOST 24u /* CTAs that a card may hold when multicast CGAs are asked about */
 #define READ_AT 0x20000u /* in card memory: where tables of reference buffers are copied to */
 
 /* ---- the state of a queue ---- */
@@ -60,10 +59,7 @@ static unsigned idle_sm(const struct tutti_msg_occupancy *ask)
 	return least(n, least(fit(d->shared_blocks, ask->shared_blocks), fit(d->barriers, ask->barriers)));
 }
 
-/*
- * Requests are served in order, so that it is the SMs enabled by requests so far that count. Multicast CGAs are
- * counted one after another (occupancy.c), which takes too long if there are many of them.
- */
+/* Requests are served in order, so that it is the SMs enabled by requests so far that count. */
 static void ask_occupancy(void)
 {
 	const struct tutti_kernel_descriptor *k = &kernels[roll(CGA_KERNELS)];
@@ -77,8 +73,6 @@ static void ask_occupancy(void)
 						   .barriers = k->barriers,
 						   .mode = (uint8_t)roll(2),
 						   .lmem = kind && kind <= TUTTI_CGA_GPC && !roll(4)};
-	if (idle_sm(&m.occupancy) * w.sms > COUNTED_MOST)
-		m.occupancy.mode = TUTTI_CGA_LOAD_BALANCE;
 	if (kind)
 		m.occupancy.cga[0] = (struct tutti_cga_shape){(uint16_t)kernel_some_parts(kind), 1, 1, (uint16_t)kind};
 	TRACE("  occupancy of %u waves, CGA %u of kind %u, mode %u\n", m.occupancy.waves, m.occupancy.cga[0].x, kind, m.occupancy.mode);

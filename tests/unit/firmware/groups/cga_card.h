@@ -45,7 +45,7 @@ static inline void oracle_empty(unsigned capacity)
 	unsigned i;
 
 	for (i = 0; i < card.sms; i++)
-		card.free[i] = shapes.enabled[i / 32] >> (i % 32) & 1 ? (int)capacity : 0;
+		card.free[card.order[i]] = shapes.enabled[i / 32] >> (i % 32) & 1 ? (int)capacity : 0;
 	for (i = 0; i < card.gpcs; i++)
 		card.credits[i] = domains.gpc[i].credits_all;
 }

@@ -297,10 +297,100 @@ static void too_large_gpc(void **unused)
 	}
 }
 
+static void swap_positions(unsigned a, unsigned b)
+{
+	unsigned sm = card.order[a];
+
+	card.order[a] = card.order[b];
+	card.order[b] = sm;
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_SM_ORDER, a << 16 | card.order[a], 0), 0);
+}
+
+/*
+ * Multicast CGAs on cards where SMs without a partner lie beside pairs. The last slots of pairs are taken in the order of
+ * SMs, which says how many pairs are split: at first it follows the TPCs, then some SMs have changed places, then any have.
+ */
+static void singles_beside_pairs(void **unused)
+{
+	unsigned round, i, g, gpcs, sms[6], fitted = 0;
+
+	for (round = 0; round < 400; round++) {
+		seed(9000 + round);
+		gpcs = 1 + roll(6);
+		for (g = 0; g < gpcs; g++)
+			sms[g] = 1 + roll(12);
+		oracle_boot(gpcs, sms);
+		for (i = round % 3 * roll(card.sms); i; i--)
+			swap_positions(roll(card.sms), roll(card.sms));
+		for (i = roll(card.sms / 2 + 1); i; i--)
+			assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, roll(card.sms), 1, 0), 0);
+		for (i = 1; i <= TUTTI_CGA_GPU; i++) {
+			unsigned capacity = 1u << roll(5);
+			struct tutti_msg_occupancy m = question(capacity);
+
+			m.mode = TUTTI_CGA_MULTICAST;
+			m.cga[0] = (struct tutti_cga_shape){ (uint16_t)(1 + roll(8)), 1, 1, (uint16_t)i };
+			compare(&m, capacity, &fitted);
+		}
+	}
+	assert_true(fitted > 800);
+}
+
+/* The same on a card of so many GPCs that their rows are fewer than an SM has slots. */
+static void fewer_rows_than_slots(void **unused)
+{
+	static const unsigned sms[] = { 3, 1, 5, 2, 3, 7, 1, 2, 3, 4, 1, 5 };
+	struct tutti_msg_occupancy m = question(32);
+	unsigned n, fitted = 0;
+
+	oracle_boot(12, sms);
+	assert_in_range(domains.levels, 1, 31);
+	m.mode = TUTTI_CGA_MULTICAST;
+	for (n = 1; n <= 7; n++) {
+		m.cga[0] = (struct tutti_cga_shape){ (uint16_t)n, 1, 1, TUTTI_CGA_GPC };
+		compare(&m, 32, &fitted);
+	}
+	assert_int_equal(fitted, 7);
+}
+
+#define LONGEST 10000u /* steps: how long any visit may last */
+
+/* A request that any user may make does not keep others waiting, however many CGAs there are to count. */
+static void time_of_a_request(void **unused)
+{
+	static const unsigned cards[][12] = {
+		{ 7, 9, 5, 11, 13, 15 }, { 31, 29 }, { 18, 16, 18, 16, 16, 16, 16, 16 }, { 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 1 },
+	};
+	unsigned i, n, kind, swaps;
+
+	for (i = 0; i < 8; i++) {
+		for (n = 0; n < 12 && cards[i / 2][n]; n++)
+			;
+		oracle_boot(n, cards[i / 2]);
+		seed(i);
+		for (swaps = i % 2 * card.sms; swaps; swaps--)
+			swap_positions(swaps - 1, roll(card.sms));
+		for (kind = TUTTI_CGA_CPC; kind <= TUTTI_CGA_GPU; kind++)
+			for (n = 2; n <= 9; n++) {
+				struct tutti_message m = { .type = TUTTI_MSG_OCCUPANCY, .occupancy = question(32) };
+
+				m.occupancy.mode = TUTTI_CGA_MULTICAST;
+				m.occupancy.cga[0] = (struct tutti_cga_shape){ (uint16_t)n, 1, 1, (uint16_t)kind };
+				rig_shorten_visit(LONGEST);
+				assert_int_equal(rig_message(&m), 0);
+				assert_true(m.value || kind == TUTTI_CGA_CPC);
+				assert_true(visit_has(1));
+			}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("CGA-29", random_cards),
+		RIG_TEST("CGA-29 CGA-10", singles_beside_pairs),
+		RIG_TEST("CGA-29 CGA-10", fewer_rows_than_slots),
+		RIG_TEST("CGA-29 REL-11", time_of_a_request),
 		RIG_TEST("CGA-29, CGA-04", known_cards),
 		RIG_TEST("CGA-29, SYS-14", full_tables),
 		RIG_TEST("CGA-29, CGA-04", plain),
