@@ -16,12 +16,14 @@
 #include "base/say.h"
 
 #define LIBRARY "libxrt_coreutil.so.2"
+#define SCRATCH "/tmp/tutti-xrt-XXXXXX"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all below */
 static struct xrt_library found;
 static const struct xrt_library *replaced;
 static bool loaded;
-static char scratch[] = "/tmp/tutti-xrt-XXXXXX", scratch_lib[sizeof(scratch) + 4];
+static char scratch[sizeof(SCRATCH)], scratch_lib[sizeof(scratch) + 4];
+static pid_t scratch_of; /* the process that has made it */
 
 FREE_IN_CHILD(lock)
 
@@ -54,8 +56,11 @@ static bool has_shim(const char *folder)
 	return !access(path, R_OK);
 }
 
+/* A child process that ends leaves the folder to its parent. */
 static void remove_scratch(void)
 {
+	if (scratch_of != getpid())
+		return;
 	unlink(scratch_lib);
 	rmdir(scratch);
 }
@@ -67,14 +72,16 @@ static int make_scratch(const char *library)
 
 	snprintf(folder, sizeof(folder), "%s", library);
 	slash = strrchr(folder, '/');
+	strcpy(scratch, SCRATCH); /* an earlier try, or the parent's, has made another name of it */
 	if (!slash || !mkdtemp(scratch))
 		return -ENODEV;
 	*slash = 0;
 	snprintf(scratch_lib, sizeof(scratch_lib), "%s/lib", scratch);
-	atexit(remove_scratch);
-	if (symlink(folder, scratch_lib) || !has_shim(scratch) || setenv("XILINX_XRT", scratch, 1))
-		return -ENODEV;
-	return 0;
+	scratch_of = getpid();
+	if (!symlink(folder, scratch_lib) && has_shim(scratch) && !setenv("XILINX_XRT", scratch, 1))
+		return atexit(remove_scratch) ? -ENODEV : 0;
+	remove_scratch();
+	return -ENODEV;
 }
 
 static int check_folder(const char *library)

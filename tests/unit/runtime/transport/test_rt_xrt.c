@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* link: -Wl,--wrap=dlopen */
+/* link: -Wl,--wrap=dlopen,--wrap=dlsym,--wrap=dladdr */
 /*
  * The transport xrt over a table that plays XRT (SYS-42, SYS-44): buffer objects are memory of this process, the
  * kernel is the emulated card behind the registers of tutti/xrt_card.h. Every call may fail, and what has been opened
  * is counted.
  */
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -371,12 +373,34 @@ static void lost(void **state)
 
 static bool forks; /* while XRT is loaded, another thread of the program calls fork() */
 static pid_t child;
+static char installed[] = "/tmp/test-xrt-XXXXXX/libxrt_coreutil.so.2"; /* where dlopen() finds XRT, if installs */
+static bool installs;
 
 void *__real_dlopen(const char *path, int flags);
 void *__wrap_dlopen(const char *path, int flags);
 
+void *__real_dlsym(void *file, const char *name);
+void *__wrap_dlsym(void *file, const char *name);
+int __real_dladdr(const void *symbol, Dl_info *info);
+int __wrap_dladdr(const void *symbol, Dl_info *info);
+
+void *__wrap_dlsym(void *file, const char *name)
+{
+	return installs && !strncmp(name, "xrt", 3) ? &xrt : __real_dlsym(file, name);
+}
+
+int __wrap_dladdr(const void *symbol, Dl_info *info)
+{
+	if (symbol != &xrt)
+		return __real_dladdr(symbol, info);
+	info->dli_fname = installed;
+	return 1;
+}
+
 void *__wrap_dlopen(const char *path, int flags)
 {
+	if (installs)
+		return __real_dlopen(NULL, flags);
 	if (!forks)
 		return __real_dlopen(path, flags);
 	forks = false;
@@ -402,6 +426,61 @@ static void child_of_the_program(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* What a child has ended with. */
+static int exit_of(pid_t pid)
+{
+	int status;
+
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Loads XRT, whose second part is there only when it tries again. Then a child of it ends. Exits with what went wrong. */
+static void load_in_child(const char *part, char *scratch, size_t bytes)
+{
+	const struct xrt_library *loaded;
+	pid_t pid;
+
+	alarm(60);
+	if (xrt_library_open(&loaded) != -ENODEV)
+		_exit(1);
+	if (close(open(part, O_CREAT | O_WRONLY, 0600)) || xrt_library_open(&loaded))
+		_exit(2);
+	snprintf(scratch, bytes, "%s", getenv("XILINX_XRT"));
+	pid = fork();
+	if (!pid)
+		exit(0);
+	if (exit_of(pid) || access(scratch, F_OK))
+		_exit(3);
+	exit(0);
+}
+
+/* The folder that XRT is given can be made when it is tried again, and goes with the process that has made it. */
+static void folder_of_parts(void **state)
+{
+	const size_t folder = strlen("/tmp/test-xrt-XXXXXX");
+	char *scratch = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), part[64];
+
+	installed[folder] = 0;
+	assert_non_null(mkdtemp(installed));
+	snprintf(part, sizeof(part), "%s/libxrt_core.so.2", installed);
+	installed[folder] = '/';
+	xrt_library_replace(NULL);
+	unsetenv("XILINX_XRT");
+	unsetenv("XCL_EMULATION_MODE");
+	installs = true;
+	fflush(NULL);
+	child = fork();
+	if (!child)
+		load_in_child(part, scratch, 4096);
+	installs = false;
+	assert_int_equal(exit_of(child), 0);
+	assert_true(*scratch && access(scratch, F_OK));
+	unlink(part);
+	installed[folder] = 0;
+	assert_int_equal(rmdir(installed), 0);
+	munmap(scratch, 4096);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -412,6 +491,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_foreign_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(lost, setup, teardown),
 		cmocka_unit_test_setup_teardown(child_of_the_program, setup, teardown),
+		cmocka_unit_test_setup_teardown(folder_of_parts, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("SYS-44, the transport xrt", tests, NULL, NULL);
