@@ -85,16 +85,15 @@ static void notify(struct tutti_work *work)
 	tutti_queue_ring(queue, written ? written - 1 : 0);
 }
 
-int tutti_work_try_push(struct tutti_work *work, const void *item)
+/* The caller has begun a call. */
+static int push(struct tutti_work *work, const void *item)
 {
-	struct tutti_work_queue *queue;
-	uint64_t at;
+	struct tutti_work_queue *queue = work->shared;
+	uint64_t at = tutti_load_relaxed(&queue->write_index);
 	int64_t ahead;
 
-	if (!work_live(work) || !item)
+	if (!item)
 		return -EINVAL;
-	queue = work->shared;
-	at = tutti_load_relaxed(&queue->write_index);
 	if (tutti_load_relaxed(&queue->closed))
 		return -EPIPE;
 	for (;;) {
@@ -111,6 +110,13 @@ int tutti_work_try_push(struct tutti_work *work, const void *item)
 	tutti_store_release(slot(queue, at), at + 1);
 	notify(work);
 	return 0;
+}
+
+int tutti_work_try_push(struct tutti_work *work, const void *item)
+{
+	CALL_SCOPE(call);
+
+	return call_begin(&call, work ? &work->handle : NULL) ? push(work, item) : -EINVAL;
 }
 
 struct work_wait {
@@ -145,7 +151,7 @@ static int wait_and_push(struct tutti_work *work, const void *item, uint64_t tim
 	do {
 		error = wait_for(&room.wait, now < end ? end - now : 0);
 		if (!error)
-			error = nobody_takes(work) ? -EIO : tutti_work_try_push(work, item);
+			error = nobody_takes(work) ? -EIO : push(work, item);
 		now = time_ns(); /* others may be faster, again and again */
 	} while (error == -EAGAIN);
 	return error;
@@ -158,7 +164,7 @@ int tutti_work_push(struct tutti_work *work, const void *item, uint64_t timeout_
 
 	if (!call_begin(&call, work ? &work->handle : NULL))
 		return -EINVAL;
-	error = tutti_work_try_push(work, item);
+	error = push(work, item);
 	return error == -EAGAIN ? wait_and_push(work, item, timeout_ns) : error;
 }
 

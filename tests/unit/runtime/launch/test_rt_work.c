@@ -280,13 +280,13 @@ static void destroyed_meanwhile(void **state)
 	transport.sleep = sleep_card;
 }
 
-static struct queue_words *words;
+static void *looked_at; /* a page */
 static bool begun, waiting, gone, gone_first, faulted;
 
 int __real_sched_yield(void);
 int __wrap_sched_yield(void);
 
-/* Destroying a queue yields while calls use it. */
+/* Destroying something yields while calls use it. */
 int __wrap_sched_yield(void)
 {
 	if (tutti_load_relaxed(&begun) && pthread_equal(pthread_self(), destroyer))
@@ -294,7 +294,7 @@ int __wrap_sched_yield(void)
 	return __real_sched_yield();
 }
 
-/* The push looks at the words of the queue. It goes on when the queue has gone, or cannot go. */
+/* The push looks at what is being destroyed. It goes on when that has gone, or cannot go. */
 static void on_look(int number, siginfo_t *info, void *context)
 {
 	(void)number, (void)info, (void)context;
@@ -305,7 +305,7 @@ static void on_look(int number, siginfo_t *info, void *context)
 		gone_first = tutti_load_acquire(&gone);
 		faulted = true;
 	}
-	mprotect(words, TUTTI_PAGE_SIZE, PROT_READ | PROT_WRITE);
+	mprotect(looked_at, TUTTI_PAGE_SIZE, PROT_READ | PROT_WRITE);
 }
 
 static void *destroys_queue(void *of)
@@ -317,25 +317,49 @@ static void *destroys_queue(void *of)
 	return NULL;
 }
 
-/* The task's queue may be destroyed while another thread pushes: it waits until the push has rung the doorbell. */
-static void queue_goes_meanwhile(void **state)
+static void *destroys_work(void *of)
+{
+	while (!tutti_load_acquire(&begun))
+		__real_sched_yield();
+	tutti_work_destroy(of);
+	tutti_store_release(&gone, true);
+	return NULL;
+}
+
+/* Another thread destroys @object while this one, within a push, looks at @page, which is part of it. */
+static void push_meanwhile(struct tutti_work *into, void *(*destroy)(void *), void *object, void *page)
 {
 	struct sigaction look = {.sa_sigaction = on_look, .sa_flags = SA_SIGINFO}, before;
+	uint32_t item[] = {0, 7, ~0u};
 
-	fake.deaf = true;
-	assert_int_equal(tutti_queue_create(device, NULL, &task_queue), 0);
-	queue_use(device, &work->user, queue_of(task_queue));
-	words = queue_of(task_queue)->words;
+	looked_at = page;
 	begun = waiting = gone = gone_first = faulted = false;
 	assert_int_equal(sigaction(SIGSEGV, &look, &before), 0);
-	assert_int_equal(pthread_create(&destroyer, NULL, destroys_queue, task_queue), 0);
-	assert_int_equal(mprotect(words, TUTTI_PAGE_SIZE, PROT_NONE), 0);
-	assert_int_equal(push(0), 0);
+	assert_int_equal(pthread_create(&destroyer, NULL, destroy, object), 0);
+	assert_int_equal(mprotect(page, TUTTI_PAGE_SIZE, PROT_NONE), 0);
+	assert_int_equal(tutti_work_try_push(into, item), 0);
 	pthread_join(destroyer, NULL);
 	assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
 	assert_true(faulted);
 	assert_false(gone_first);
+}
+
+/* The task's queue may be destroyed while another thread pushes: it waits until the push has rung the doorbell. */
+static void queue_goes_meanwhile(void **state)
+{
+	fake.deaf = true;
+	assert_int_equal(tutti_queue_create(device, NULL, &task_queue), 0);
+	queue_use(device, &work->user, queue_of(task_queue));
+	push_meanwhile(work, destroys_queue, task_queue, queue_of(task_queue)->words);
 	assert_int_equal(push(1), 0);
+}
+
+/* So may the work queue itself. */
+static void work_goes_meanwhile(void **state)
+{
+	assert_int_equal(tutti_work_create(device, 256, 12, &full), 0); /* whole pages */
+	push_meanwhile(full, destroys_work, full, tutti_work_queue(full));
+	assert_int_equal(tutti_work_destroy(full), -EINVAL);
 }
 
 #define W(f) cmocka_unit_test_setup_teardown(f, open_card, close_card_again)
@@ -343,7 +367,8 @@ static void queue_goes_meanwhile(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {W(sizes), W(smallest), W(rounds), W(doorbells), W(waits),
-						  W(queue_is_destroyed), W(destroyed_meanwhile), W(queue_goes_meanwhile)};
+						  W(queue_is_destroyed), W(destroyed_meanwhile), W(queue_goes_meanwhile),
+						  W(work_goes_meanwhile)};
 
 	return cmocka_run_group_tests_name("TSK-10, SYS-41 work queues", tests, NULL, NULL);
 }
