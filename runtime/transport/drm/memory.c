@@ -16,6 +16,7 @@ struct drm_backing {
 	struct drm_backing *next;
 	uint8_t *address;
 	size_t bytes;
+	uint64_t offset; /* in the driver's file */
 	uint32_t handle;
 };
 
@@ -39,8 +40,9 @@ static size_t first_part(struct drm_card *card, const uint8_t *address, size_t b
 	return bytes;
 }
 
-/* Creates a buffer and maps it at @address, a place in a pool, for the process. */
-static int add_block(struct drm_card *card, uint8_t *address, size_t bytes, enum tutti_memory pool)
+/* Creates a buffer for @address, a place in a pool. */
+static int create_block(struct drm_card *card, uint8_t *address, size_t bytes, enum tutti_memory pool,
+			struct drm_backing **out)
 {
 	struct drm_tutti_bo_create create = {.size = bytes,
 					     .placement = pool == TUTTI_MEMORY_CARD ? DRM_TUTTI_PLACE_CARD
@@ -48,21 +50,46 @@ static int add_block(struct drm_card *card, uint8_t *address, size_t bytes, enum
 	struct drm_backing *block = malloc(sizeof(*block));
 	int error = block ? drm_call(card, DRM_IOCTL_TUTTI_BO_CREATE, &create) : -ENOMEM;
 
-	if (!error && mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, card->fd,
-			   (off_t)create.mmap_offset) == MAP_FAILED) {
-		struct drm_gem_close gone = {.handle = create.handle};
-
-		error = -errno;
-		drm_call(card, DRM_IOCTL_GEM_CLOSE, &gone);
-	}
 	if (error) {
 		free(block);
 		return error;
 	}
 	*block = (struct drm_backing){
-	    .next = card->blocks, .address = address, .bytes = bytes, .handle = create.handle};
+	    .address = address, .bytes = bytes, .offset = create.mmap_offset, .handle = create.handle};
+	*out = block;
+	return 0;
+}
+
+static void discard_block(struct drm_card *card, struct drm_backing *block)
+{
+	struct drm_gem_close gone = {.handle = block->handle};
+
+	drm_call(card, DRM_IOCTL_GEM_CLOSE, &gone);
+	free(block);
+}
+
+/* From now on the process sees @block in its place. */
+static int show_block(struct drm_card *card, struct drm_backing *block)
+{
+	if (mmap(block->address, block->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, card->fd,
+		 (off_t)block->offset) == MAP_FAILED)
+		return -errno;
+	block->next = card->blocks;
 	card->blocks = block;
 	return 0;
+}
+
+static int add_block(struct drm_card *card, uint8_t *address, size_t bytes, enum tutti_memory pool)
+{
+	struct drm_backing *block;
+	int error = create_block(card, address, bytes, pool, &block);
+
+	if (error)
+		return error;
+	error = show_block(card, block);
+	if (error)
+		discard_block(card, block);
+	return error;
 }
 
 static bool in_pool(const struct drm_card *card, enum tutti_memory pool, const void *address)
@@ -127,17 +154,32 @@ static int map_locked(struct drm_card *card, uint8_t *address, size_t bytes, enu
 	return error;
 }
 
+/* The process sees the new block last. Until then the card can be given back what it saw before. */
+static int replace_mappings(struct drm_card *card, struct drm_backing *block)
+{
+	int error = unmap(card, block->address, block->bytes);
+
+	if (!error)
+		error = map_block(card, block, block->address, block->bytes, MAP_WRITE);
+	return error ? error : show_block(card, block);
+}
+
 int drm_one_mapping(struct drm_card *card, void *address, size_t bytes)
 {
 	enum tutti_memory pool = in_pool(card, TUTTI_MEMORY_CARD, address) ? TUTTI_MEMORY_CARD : TUTTI_MEMORY_SYSTEM;
+	struct drm_backing *block;
 	int error;
 
 	pthread_mutex_lock(&card->lock);
-	error = add_block(card, address, bytes, pool);
-	if (!error)
-		error = unmap(card, address, bytes);
-	if (!error)
-		error = map_block(card, card->blocks, address, bytes, MAP_WRITE);
+	error = create_block(card, address, bytes, pool, &block);
+	if (!error) {
+		error = replace_mappings(card, block);
+		if (error) {
+			discard_block(card, block);
+			unmap(card, address, bytes);
+			map_locked(card, address, bytes, pool, MAP_WRITE);
+		}
+	}
 	pthread_mutex_unlock(&card->lock);
 	return error;
 }

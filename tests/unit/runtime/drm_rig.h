@@ -44,6 +44,7 @@ static struct driver {
 	bool has_context;
 	struct drm_tutti_map map[MAPS];
 	unsigned maps, maps_max; /* if not 0, as many are allowed */
+	bool map_fails; /* the next one */
 	struct drm_tutti_range unmapped; /* the newest */
 	struct drm_tutti_queue_create queue;
 	uint64_t events, errors;
@@ -87,8 +88,10 @@ static int take_map(const struct drm_tutti_map *map)
 {
 	if (!driver.has_context || map->context != CONTEXT)
 		return -ENOENT;
-	if (driver.maps_max && driver.maps == driver.maps_max)
+	if (driver.map_fails || (driver.maps_max && driver.maps == driver.maps_max)) {
+		driver.map_fails = false;
 		return -ENOSPC;
+	}
 	assert_true(driver.maps < MAPS);
 	driver.map[driver.maps++] = *map;
 	return 0;

@@ -110,22 +110,59 @@ static void a_ring_where_two_chunks_meet(void **state)
 	tutti_device_close(device);
 }
 
-/* Blocks that were freed and used again have mappings of their own, even if they lie side by side in one buffer. */
-static void a_ring_where_mappings_meet(void **state)
+#define PIECE (64u << 10)
+
+/*
+ * Blocks that were freed and used again have mappings of their own, even if they lie side by side in one buffer. Number 4
+ * and 5 of these are free again. The first one's mapping is driver.map[*first].
+ */
+static uint8_t *free_pieces(struct tutti_device *device, unsigned *first)
 {
-	const size_t piece = 64u << 10;
-	struct tutti_device *device = open_device();
-	uint8_t *run = card_alloc(device, 16 * piece), *pieces[16];
+	uint8_t *run = card_alloc(device, 16 * PIECE);
 
 	card_alloc(device, TUTTI_PAGE_SIZE);
 	assert_int_equal(tutti_memory_free(device, run), 0);
-	for (unsigned i = 0; i < 16; i++) {
-		pieces[i] = card_alloc(device, piece);
-		assert_ptr_equal(pieces[i], run + i * piece);
-	}
+	*first = driver.maps + 4;
+	for (unsigned i = 0; i < 16; i++)
+		assert_ptr_equal(card_alloc(device, PIECE), run + i * PIECE);
 	for (unsigned i = 4; i < 6; i++)
-		assert_int_equal(tutti_memory_free(device, pieces[i]), 0);
-	assert_ptr_equal(a_queue(device, TUTTI_MEMORY_CARD, 2048)->ring, pieces[4]);
+		assert_int_equal(tutti_memory_free(device, run + i * PIECE), 0);
+	return run + 4 * PIECE;
+}
+
+static void a_ring_where_mappings_meet(void **state)
+{
+	struct tutti_device *device = open_device();
+	unsigned first;
+	uint8_t *pieces = free_pieces(device, &first);
+
+	assert_ptr_equal(a_queue(device, TUTTI_MEMORY_CARD, 2048)->ring, pieces);
+	tutti_device_close(device);
+}
+
+/* If the driver refuses the one mapping, what is allocated there afterwards is still the same memory for both. */
+static void no_ring_where_mappings_meet(void **state)
+{
+	struct tutti_queue_options options = {.ring = TUTTI_MEMORY_CARD, .packets = 2048};
+	struct tutti_device *device = open_device();
+	struct tutti_queue *queue;
+	unsigned first, maps;
+	uint8_t *pieces = free_pieces(device, &first);
+
+	driver.refuses = DRM_IOCTL_TUTTI_UNMAP;
+	maps = driver.maps_max = driver.maps;
+	assert_int_equal(tutti_queue_create(device, &options, &queue), -EDQUOT);
+	driver.refuses = 0;
+	driver.maps_max = 0;
+	assert_ptr_equal(card_alloc(device, 2 * PIECE), pieces);
+	assert_int_equal(driver.maps, maps);
+	check_map(&driver.map[first]);
+	check_map(&driver.map[first + 1]);
+	assert_int_equal(tutti_memory_free(device, pieces), 0);
+	driver.map_fails = true;
+	assert_int_equal(tutti_queue_create(device, &options, &queue), -ENOSPC);
+	assert_ptr_equal(card_alloc(device, 2 * PIECE), pieces);
+	check_range(maps, pieces, 2 * PIECE);
 	tutti_device_close(device);
 }
 
@@ -158,6 +195,7 @@ int main(void)
 		  card_and_process_see_the_same_memory),
 		T("SYS-42, PKT-07: a ring where two chunks of a pool meet", a_ring_where_two_chunks_meet),
 		T("SYS-42, PKT-07: a ring where mappings meet", a_ring_where_mappings_meet),
+		T("SYS-42, PKT-07: no ring where mappings meet", no_ring_where_mappings_meet),
 		T("SYS-42: all card memory that a program is allowed can be allocated", all_that_is_allowed),
 	};
 
