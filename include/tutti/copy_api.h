@@ -28,7 +28,8 @@ struct tutti_queue;
  * @from: any address the card can read
  * @bytes: size; the areas must not overlap
  *
- * Return: 0; -EIO: the queue has stopped (an address may be bad), or the device has died.
+ * Return: 0; -EIO: the queue has stopped (an address may be bad), or the device has died; -EBUSY: called by a handler
+ * while its thread waits for room in @queue (tutti_signal_handler()).
  */
 int tutti_copy(struct tutti_queue *queue, void *to, const void *from, size_t bytes);
 

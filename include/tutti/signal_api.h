@@ -147,6 +147,10 @@ typedef bool (*tutti_signal_fn)(tutti_signal_t signal, int64_t value, int error,
  * thread: they are called from waits and from tutti_queue_poll(). A signal may have several handlers. When the device is
  * closed they are forgotten without a call.
  *
+ * A handler that is called from a wait for room in the ring of a queue, as the printf() handler may be, too, cannot wait
+ * for that queue: there, tutti_copy() and tutti_queue_drain() return -EBUSY. So does what submits packets for which the ring
+ * will have no room until the handler returns; with several producers only when no other thread waits behind it.
+ *
  * Return: 0; -EINVAL: no signal of @device, no such condition, no function; -ENOMEM; -EAGAIN: no thread.
  */
 int tutti_signal_handler(struct tutti_device *device, tutti_signal_t signal, enum tutti_condition condition,

@@ -94,6 +94,8 @@ int tutti_copy(struct tutti_queue *public, void *to, const void *from, size_t by
 		return -EINVAL;
 	if (!bytes)
 		return 0;
+	if (queue_waits_here(queue))
+		return -EBUSY;
 	pthread_mutex_lock(&queue->copy_lock);
 	if (queue->copy_signal_lost)
 		error = replace_signal(queue);

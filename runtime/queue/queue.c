@@ -20,8 +20,12 @@ static struct handle_pool pool = HANDLE_POOL(struct queue);
 struct progress_wait {
 	struct wait wait;
 	struct queue *queue;
-	uint64_t last;
+	uint64_t first, last;
+	const struct progress_wait *outer;
 };
+
+/* The waits for room of this thread, the innermost first: each may call a handler that waits for room again. */
+static _Thread_local const struct progress_wait *rooms;
 
 static int ring_packets(const struct tutti_device *device, uint32_t packets, uint8_t *log2)
 {
@@ -419,34 +423,80 @@ int tutti_queue_poll(struct tutti_queue *public)
 	return error ? error : gone;
 }
 
+bool queue_waits_here(const struct queue *queue)
+{
+	const struct progress_wait *room = rooms;
+
+	while (room && room->queue != queue)
+		room = room->outer;
+	return room;
+}
+
+static bool has_room(const struct progress_wait *room)
+{
+	const struct tutti_queue *public = &room->queue->public;
+
+	return (int64_t)(room->last - tutti_load_acquire(public->read_index)) <= (int64_t) public->mask;
+}
+
 static bool room_satisfied(const struct wait *wait)
 {
 	const struct progress_wait *room = (const struct progress_wait *)wait;
-	const struct tutti_queue *public = &room->queue->public;
 
-	return (int64_t)(room->last - tutti_load_acquire(public->read_index)) <= (int64_t) public->mask ||
-	       queue_stopped(room->queue);
+	return has_room(room) || queue_stopped(room->queue);
+}
+
+/* Takes a reservation back, unless there is one of another producer behind it. */
+static bool take_back(struct queue *queue, uint64_t first, uint32_t count)
+{
+	struct tutti_queue *public = &queue->public;
+	uint64_t expected = first + count;
+
+	if (public->multi)
+		return __atomic_compare_exchange_n(public->write_index, &expected, first, false, __ATOMIC_RELAXED,
+						   __ATOMIC_RELAXED);
+	tutti_store_relaxed(public->write_index, first);
+	return true;
 }
 
 /* Takes a reservation back because the queue has stopped, newest slots first. False if the queue runs again. */
 static bool give_back(struct queue *queue, uint64_t first, uint32_t count)
 {
-	struct tutti_queue *public = &queue->public;
-	uint64_t expected;
-
-	if (!public->multi) {
-		tutti_store_relaxed(public->write_index, first);
-		return true;
-	}
-	for (;;) {
-		expected = first + count;
-		if (__atomic_compare_exchange_n(public->write_index, &expected, first, false,
-						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
-			return true;
+	while (!take_back(queue, first, count)) {
 		if (!queue_stopped(queue) && !device_dead(queue->device))
 			return false;
 		sched_yield();
 	}
+	return true;
+}
+
+/* Is this called by a handler, before whose return there will be no room, because its thread has to fill earlier slots? */
+static bool in_vain(const struct progress_wait *room)
+{
+	const struct progress_wait *outer = rooms;
+
+	while (outer && (outer->queue != room->queue || room->last - outer->first <= room->queue->public.mask))
+		outer = outer->outer;
+	return outer;
+}
+
+static int refuse(struct queue *queue, uint64_t first, uint32_t count)
+{
+	while (handle_live(&queue->handle) && !take_back(queue, first, count))
+		sched_yield();
+	return queue_stopped(queue) ? -EIO : -EBUSY;
+}
+
+/* Handlers that are called meanwhile find the wait among those of the thread. */
+static int wait_for_room(struct progress_wait *room)
+{
+	int error;
+
+	room->outer = rooms;
+	rooms = room;
+	error = wait_for(&room->wait, TUTTI_WAIT_FOREVER);
+	rooms = room->outer;
+	return error || has_room(room) ? error : -EIO;
 }
 
 int tutti_queue_wait_room(struct tutti_queue *public, uint64_t first, uint32_t count)
@@ -456,9 +506,9 @@ int tutti_queue_wait_room(struct tutti_queue *public, uint64_t first, uint32_t c
 	struct progress_wait room = {
 	    .wait = {.satisfied = room_satisfied, .deliver = true},
 	    .queue = queue,
+	    .first = first,
 	    .last = first + count - 1,
 	};
-	int error;
 
 	if (!queue_call(&call, public))
 		return -EINVAL;
@@ -466,13 +516,13 @@ int tutti_queue_wait_room(struct tutti_queue *public, uint64_t first, uint32_t c
 	room.wait.handle = &queue->handle;
 	if (count > public->mask + 1)
 		return -EINVAL; /* nothing was reserved by tutti_queue_reserve() */
+	if (in_vain(&room))
+		return refuse(queue, first, count);
 	for (;;) {
 		/* The card must see the packets published without a doorbell so far, or the ring never empties. */
 		if (first)
 			tutti_queue_ring(public, first - 1);
-		error = wait_for(&room.wait, TUTTI_WAIT_FOREVER);
-		if (!error &&
-		    (int64_t)(room.last - tutti_load_acquire(public->read_index)) <= (int64_t) public->mask)
+		if (!wait_for_room(&room))
 			break;
 		if (!handle_live(&queue->handle) || give_back(queue, first, count))
 			return -EIO;
@@ -510,6 +560,8 @@ int tutti_queue_drain(struct tutti_queue *public, uint64_t timeout_ns)
 
 	if (!queue_call(&call, public))
 		return -EINVAL;
+	if (queue_waits_here(queue))
+		return -EBUSY;
 	drain.wait.device = queue->device;
 	drain.wait.handle = &queue->handle;
 	drain.last = tutti_load_relaxed(public->write_index);

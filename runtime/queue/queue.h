@@ -84,6 +84,8 @@ static inline bool queue_call(struct call *call, struct tutti_queue *queue)
 	return call_begin(call, queue ? &queue_of(queue)->handle : NULL);
 }
 
+/** queue_waits_here() - has this thread come from a handler that it has called while it waits for room in @queue? */
+bool queue_waits_here(const struct queue *queue);
 /** queue_restart() - tutti_queue_reset() without delivering anything. */
 int queue_restart(struct queue *queue);
 /** queue_destroy() - destroy a queue whose life has ended, or one that is left when its device is closed. */

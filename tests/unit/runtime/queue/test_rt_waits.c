@@ -476,6 +476,61 @@ static void destroyed_meanwhile(void **state)
 	transport.sleep = sleep_card;
 }
 
+static unsigned asked, naps;
+
+/* It can fill the ring up to the slot that its thread will fill. Nothing else that it asks can come to an end. */
+static bool asks_for_more(tutti_signal_t signal, int64_t value, int error, void *context)
+{
+	struct tutti_launch launch = a_launch(0, 0, NULL);
+	uint8_t from[8] = {0}, to[8];
+
+	fake.deaf = false;
+	for (unsigned i = 0; i < 63; i++)
+		assert_int_equal(tutti_dispatch(crowded, &launch), 0);
+	assert_int_equal(tutti_dispatch(crowded, &launch), -EBUSY);
+	assert_int_equal(tutti_queue_drain(crowded, TUTTI_WAIT_FOREVER), -EBUSY);
+	assert_int_equal(tutti_copy(crowded, to, from, sizeof(to)), -EBUSY);
+	assert_true(*crowded->write_index == 128);
+	asked++;
+	return false;
+}
+
+/* Whoever waits for ever is told that the card has died. */
+static void dies_in_the_end(struct tutti_device *of, uint64_t seen, uint64_t deadline)
+{
+	if (++naps == 100)
+		device->status->state = TUTTI_STATE_CRASHED;
+}
+
+/* A handler does not wait for room for which its own thread waits: in a launch, or in a copy, which is one at a time. */
+static void handlers_in_a_full_ring(void **state)
+{
+	struct tutti_launch launch = a_launch(0, 0, NULL);
+	tutti_signal_t due = a_signal(0);
+	uint8_t from[8] = {7}, to[8] = {0};
+
+	device->deterministic = true;
+	transport.sleep = dies_in_the_end;
+	for (unsigned call = 0; call < 4; call++) {
+		crowded = a_queue(0, call & 1);
+		fake.deaf = true;
+		for (unsigned i = 0; i < 64; i++)
+			assert_int_equal(tutti_dispatch(crowded, &launch), 0);
+		assert_int_equal(tutti_signal_handler(device, due, TUTTI_EQ, 0, asks_for_more, NULL), 0);
+		if (call < 2)
+			assert_int_equal(tutti_dispatch(crowded, &launch), 0);
+		else
+			assert_int_equal(tutti_copy(crowded, to, from, sizeof(to)), 0);
+		assert_int_equal(asked, call + 1);
+		assert_int_equal(tutti_queue_drain(crowded, TUTTI_WAIT_FOREVER), 0);
+		assert_int_equal(*crowded->read_index, 128);
+		assert_int_equal(tutti_queue_destroy(crowded), 0);
+	}
+	transport.sleep = sleep_card;
+	assert_int_equal(to[0], 7);
+	tutti_signal_destroy(device, due);
+}
+
 static void assert_refused(struct tutti_queue *queue)
 {
 	struct tutti_fault fault;
@@ -585,6 +640,7 @@ int main(void)
 						  T(never_gone),
 						  T(runs_again),
 						  T(destroyed_meanwhile),
+						  T(handlers_in_a_full_ring),
 						  T(late_errors),
 						  T(recordings_of_a_queue),
 						  T(replays_after_a_stop)};
