@@ -109,12 +109,13 @@ hsa_status_t record_end(hsa_queue_t *public, hsa_ven_tutti_recording_t *handle)
 
 hsa_status_t recording_destroy(hsa_ven_tutti_recording_t handle)
 {
-	struct recording *recording;
+	struct tutti_recording *launches;
 
 	REQUIRE_INIT();
-	recording = object_remove(OBJECT_RECORDING, handle.handle);
-	REQUIRE(recording, INVALID_ARGUMENT);
-	recording_free(&recording->object);
+	launches = launches_of(handle);
+	REQUIRE(launches, INVALID_ARGUMENT);
+	REQUIRE(tutti_recording_destroy(launches) != -EBUSY, RESOURCE_FREE);
+	free(object_remove(OBJECT_RECORDING, handle.handle));
 	return HSA_STATUS_SUCCESS;
 }
 

@@ -244,6 +244,61 @@ static void recordings(void **state)
 	OK(hsa_queue_destroy(queue));
 }
 
+/* Another card for one test, after which there is one as before. */
+static int begin_deterministic(void **state)
+{
+	found_done(state);
+	setenv("TUTTI_DETERMINISTIC", "1", 1);
+	return begin(state);
+}
+
+static int end_deterministic(void **state)
+{
+	found_done(state);
+	unsetenv("TUTTI_DETERMINISTIC");
+	return begin(state);
+}
+
+static hsa_signal_t gate;
+static hsa_status_t refusal;
+
+static bool destroys(hsa_signal_value_t value, void *recording)
+{
+	(void)value;
+	refusal = tutti.hsa_ven_tutti_recording_destroy(*(hsa_ven_tutti_recording_t *)recording);
+	hsa_signal_store_screlease(gate, 0);
+	return false;
+}
+
+/* A replay waits for room, and calls a handler, as a deterministic card's waits do. That cannot destroy the recording. */
+static void handlers_within_a_replay(void **state)
+{
+	hsa_queue_t *queue = extended_queue(NULL);
+	hsa_ven_tutti_recording_t recording = {0};
+	struct word *args = counter(1);
+	unsigned replays = queue->size;
+	hsa_signal_t done = new_signal(replays), due = new_signal(0);
+	hsa_kernel_dispatch_packet_t packet = dispatch_packet(&count, 1, 1, args, done);
+	hsa_barrier_and_packet_t wait = {0};
+
+	(void)state;
+	gate = wait.dep_signal[0] = new_signal(1);
+	packet.header = HEADER(HSA_PACKET_TYPE_KERNEL_DISPATCH, 1);
+	OK(tutti.hsa_ven_tutti_record_begin(queue));
+	OK(tutti.hsa_ven_tutti_record_dispatch(queue, &packet));
+	OK(tutti.hsa_ven_tutti_record_end(queue, &recording));
+	submit(queue, &wait, HEADER(HSA_PACKET_TYPE_BARRIER_AND, 1));
+	OK(hsa_amd_signal_async_handler(due, HSA_SIGNAL_CONDITION_EQ, 0, destroys, &recording));
+	refusal = HSA_STATUS_SUCCESS;
+	for (unsigned i = 0; i < replays; i++)
+		OK(tutti.hsa_ven_tutti_replay(recording));
+	assert_int_equal(refusal, HSA_STATUS_ERROR_RESOURCE_FREE);
+	wait_zero(done);
+	assert_int_equal(*args->word, replays);
+	OK(tutti.hsa_ven_tutti_recording_destroy(recording));
+	OK(hsa_queue_destroy(queue));
+}
+
 /* A recording and another queue's references live longer than the queue that they were made on. */
 static void queues_may_go_first(void **state)
 {
@@ -369,6 +424,7 @@ int main(void)
 		cmocka_unit_test(ordinary_queues_ignore_stale_fields),
 		cmocka_unit_test(extended_queues_check_the_same_fields),
 		cmocka_unit_test(recordings),
+		cmocka_unit_test_setup_teardown(handlers_within_a_replay, begin_deterministic, end_deterministic),
 		cmocka_unit_test(queues_may_go_first),
 		cmocka_unit_test(cgas_and_task_counters),
 		cmocka_unit_test(tensor_descriptors),

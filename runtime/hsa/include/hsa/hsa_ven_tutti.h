@@ -70,7 +70,8 @@ typedef struct hsa_ven_tutti_queue_options_s {
  *	recording is being made on it
  * @hsa_ven_tutti_record_dispatch: record a kernel dispatch packet, whose header is complete
  * @hsa_ven_tutti_record_end: end it. INVALID_QUEUE
- * @hsa_ven_tutti_recording_destroy: destroy it; what has been sent still runs. INVALID_ARGUMENT: there is none
+ * @hsa_ven_tutti_recording_destroy: destroy it; what has been sent still runs. INVALID_ARGUMENT: there is none;
+ *	RESOURCE_FREE: called by a handler, within a replay of it
  * @hsa_ven_tutti_recording_packets: how many packets a replay sends now
  * @hsa_ven_tutti_recording_set_kernarg: change the arguments of launch @index for later replays
  * @hsa_ven_tutti_recording_set_grid: change its grid
