@@ -70,9 +70,8 @@ static void compare(void *context, uint64_t signal)
 }
 
 /* A condensed packet has other bits in the place of a signal; its signals are known to the recording it is from. */
-static uint64_t slot_signal(struct queue *queue, uint64_t index, bool ready)
+static uint64_t slot_signal(const union tutti_packet *slot, bool ready)
 {
-	const union tutti_packet *slot = tutti_queue_slot(&queue->public, index);
 	uint32_t type = tutti_load_acquire(&slot->word[0]) & 0xff;
 
 	if (type == TUTTI_PACKET_CONDENSED || (ready && type <= TUTTI_PACKET_INVALID))
@@ -80,23 +79,26 @@ static uint64_t slot_signal(struct queue *queue, uint64_t index, bool ready)
 	return tutti_load_relaxed(&slot->dispatch.signal);
 }
 
-/* The slot of a packet that has failed keeps what was in it until the ring comes round. */
-static bool has_failed(const struct queue *queue, uint64_t *index)
+const union tutti_packet *failed_slot(struct queue *queue)
 {
-	*index = queue->error.fault.packet;
-	return queue->error.stopped && tutti_load_relaxed(queue->public.write_index) - *index <= queue->public.mask + 1;
+	uint64_t index = queue->error.fault.packet;
+
+	if (!queue->error.stopped || tutti_load_relaxed(queue->public.write_index) - index > queue->public.mask + 1)
+		return NULL;
+	return tutti_queue_slot(&queue->public, index);
 }
 
 /* Visits the signals of the packet that has failed and of those that the card has not taken. */
 static void each_unfinished(struct queue *queue, void (*visit)(void *context, uint64_t signal), void *context)
 {
-	uint64_t index, end = tutti_load_acquire(queue->public.write_index), failed;
+	uint64_t index, end = tutti_load_acquire(queue->public.write_index);
+	const union tutti_packet *failed = failed_slot(queue);
 
-	if (has_failed(queue, &failed))
-		visit(context, slot_signal(queue, failed, false));
+	if (failed)
+		visit(context, slot_signal(failed, false));
 	index = tutti_load_acquire(queue->public.read_index);
 	for (unsigned n = 0; (int64_t)(end - index) > 0 && n <= queue->public.mask; n++, index++)
-		visit(context, slot_signal(queue, index, true));
+		visit(context, slot_signal(tutti_queue_slot(&queue->public, index), true));
 	if (queue->each_recorded)
 		queue->each_recorded(queue, visit, context);
 	for (const struct owed *owed = queue->owed; owed; owed = owed->next)
@@ -116,7 +118,7 @@ static bool owes(struct queue *queue, const struct tutti_signal *signal)
 static bool has_named(struct queue *queue, const struct tutti_signal *signal)
 {
 	for (uint64_t i = 0; i <= queue->public.mask; i++)
-		if (slot_signal(queue, i, false) == (uintptr_t)signal)
+		if (slot_signal(tutti_queue_slot(&queue->public, i), false) == (uintptr_t)signal)
 			return true;
 	return false;
 }

@@ -73,6 +73,8 @@ int owed_add(struct queue *queue, uint64_t signal, uint64_t first, uint64_t last
 void owed_forget(struct queue *queue);
 /** packets_unfinished() - are packets of a replay among those that failed or were not taken? Under device->lock. */
 bool packets_unfinished(const struct queue *queue, uint64_t first, uint64_t last);
+/** failed_slot() - the slot of the packet that has failed, which keeps all but the first word; NULL once it is used again. */
+const union tutti_packet *failed_slot(struct queue *queue);
 /** lost_by_stop() - the queue has stopped. The caller holds device->lock. */
 void lost_by_stop(struct queue *queue);
 /** lost_by_destroy() - nothing of the queue is in flight any more. The caller holds device->lock. */

@@ -173,12 +173,33 @@ static void orphan(struct queue *queue)
 	}
 }
 
+/*
+ * Is the packet in the slot one of an earlier replay? Nothing is noted of these, but a condensed packet is the same in each
+ * replay, unless it is the first or launches have changed. The signals of others are read from the slot.
+ */
+static bool has_sent(const struct tutti_recording *recording, const union tutti_packet *slot)
+{
+	for (unsigned i = 0; slot && i < recording->images; i++) {
+		const union tutti_packet *image = &recording->image[i];
+
+		if ((image->word[0] & TUTTI_HEADER_TYPE) == TUTTI_PACKET_CONDENSED &&
+		    !memcmp(&slot->word[1], &image->word[1], sizeof(*slot) - sizeof(slot->word[0])))
+			return true;
+	}
+	return false;
+}
+
 static void each_recorded(struct queue *queue, void (*visit)(void *context, uint64_t signal), void *context)
 {
-	for (const struct tutti_recording *r = queue->recordings; r; r = r->next)
-		for (unsigned i = 0; packets_unfinished(queue, r->first, r->last) && i < r->launches; i++)
-			if (has_named(r, i))
+	const union tutti_packet *failed = failed_slot(queue);
+
+	for (const struct tutti_recording *r = queue->recordings; r; r = r->next) {
+		bool newest = packets_unfinished(queue, r->first, r->last), earlier = !newest && has_sent(r, failed);
+
+		for (unsigned i = 0; (newest || earlier) && i < r->launches; i++)
+			if (has_named(r, i) && (newest || r->note[i].since <= queue->error.fault.packet))
 				visit(context, r->launch[i].signal);
+	}
 }
 
 int tutti_record_begin(struct tutti_queue *public)

@@ -108,15 +108,20 @@ static void set_signals(void **state)
 	assert_int_equal(tutti_recording_destroy(recording), 0);
 }
 
+static void stop_at(uint64_t packet)
+{
+	struct tutti_fault fault = {
+	    .code = TUTTI_ERROR_KERNEL_TRAP, .queue = (uint16_t)queue->id, .packet = packet};
+
+	queue_error_take(device, &fault);
+}
+
 /* The card stops the queue at the packet sent last, of which it has taken all or none. */
 static void stop(bool taken)
 {
-	struct tutti_fault fault = {
-	    .code = TUTTI_ERROR_KERNEL_TRAP, .queue = (uint16_t)queue->id, .packet = *queue->write_index - 1};
-
 	if (taken)
 		take_packets(queue);
-	queue_error_take(device, &fault);
+	stop_at(*queue->write_index - 1);
 }
 
 /* Packets that were sent owe the signals they were sent with, whatever becomes of their recording. */
@@ -151,6 +156,44 @@ static void owed_as_sent(void **state)
 		assert_int_equal(tutti_queue_reset(queue), 0);
 		assert_int_equal(tutti_recording_destroy(recording), way & 2 ? -EINVAL : 0);
 	}
+}
+
+/* A kernel may fail when the card has taken later replays and other packets; it is told from those of other packets. */
+static void owed_by_an_earlier_replay(void **state)
+{
+	struct tutti_recording *recording = recorded(LAUNCHES, signals[0]);
+	struct tutti_launch launch = a_launch(1, 0, NULL);
+	uint64_t replayed[3], dispatched[3];
+
+	for (unsigned round = 0; round < 3; round++) {
+		replayed[round] = *queue->write_index;
+		assert_int_equal(tutti_replay(recording), 0);
+		dispatched[round] = *queue->write_index;
+		for (unsigned i = 0; i < 2; i++)
+			assert_int_equal(tutti_dispatch(queue, &launch), 0);
+		take_packets(queue);
+	}
+	for (unsigned round = 0; round < 3; round++) {
+		stop_at(dispatched[round]);
+		assert_false(given_up(signals[0]));
+		assert_int_equal(tutti_queue_reset(queue), 0);
+	}
+	for (unsigned round = 1; round < 3; round++) { /* the first one sends other packets */
+		stop_at(replayed[round]);
+		assert_true(given_up(signals[0]));
+		assert_false(given_up(signals[1]));
+		assert_int_equal(tutti_queue_reset(queue), 0);
+	}
+	/* A signal that the launch has got since was not in that packet. */
+	assert_int_equal(tutti_recording_set_signal(recording, LAUNCHES - 1, signals[1]), 0);
+	assert_int_equal(tutti_replay(recording), 0);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(tutti_dispatch(queue, &launch), 0);
+	take_packets(queue);
+	stop_at(replayed[1]);
+	assert_false(given_up(signals[1]));
+	assert_int_equal(tutti_queue_reset(queue), 0);
+	assert_int_equal(tutti_recording_destroy(recording), 0);
 }
 
 /* Signals in turn: what a replay was sent with is known until others have been written over its packets. */
@@ -270,6 +313,7 @@ static void handlers_meddle(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {R(owed_again), R(set_signals), R(owed_as_sent),
+						  R(owed_by_an_earlier_replay),
 						  R(signals_in_turn), R(set_grids),
 						  cmocka_unit_test_setup_teardown(handlers_meddle, open_deterministic,
 										  close_queue)};
