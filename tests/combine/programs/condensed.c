@@ -102,10 +102,17 @@ static void condensed_features(struct job *job, unsigned n, uint32_t vector)
 		features_add(&job->features, F_FENCES);
 }
 
+/* Another queue may have asked for a priority that @program may not; its packet would be refused as a whole (PKT-18). */
+static bool above_limit(const struct program *program, const struct job *job)
+{
+	return features_has(&job->features, F_PRIORITY) && job->level < program->highest;
+}
+
 /* What another queue stores can be used when its packet is over, since nobody knows before in which order they are taken. */
 static bool usable(const struct program *program, const struct reference *reference)
 {
-	return reference->valid && (reference->job.queue == program->id || reference_settled(reference));
+	return reference->valid && (reference->job.queue == program->id ||
+				    (reference_settled(reference) && !above_limit(program, &reference->job)));
 }
 
 bool packet_has_reference(const struct program *program)
