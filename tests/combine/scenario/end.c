@@ -45,6 +45,20 @@ static void outlast_waits(void)
 		run_down(1);
 }
 
+/*
+ * SMs may be held for a CGA that waits for CTAs of a parent, while the child of that parent waits for these SMs. Return: a
+ * CTA has started when they were not held any more
+ */
+static bool outlast_holds(void)
+{
+	uint64_t until = hal_host.time + HOLDS_TICKS, ctas = w.ctas;
+	unsigned n;
+
+	for (n = 0; n < 10000 && w.ctas == ctas && hal_host.time < until; n++)
+		run_down(1);
+	return w.ctas != ctas;
+}
+
 static bool packet_will_send(const struct program *program, uint32_t signal)
 {
 	uint64_t i;
@@ -140,7 +154,7 @@ void end_finish(void)
 	}
 	for (i = 0; i < 60 && !rules_all_over(); i++) {
 		run_down(i < 4 ? 2 : 8);
-		if (!rules_all_over() && !release_signals() && i > 6)
+		if (!rules_all_over() && !release_signals() && i > 6 && !outlast_holds())
 			break;
 	}
 	if (!rules_all_over())
