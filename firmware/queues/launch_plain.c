@@ -87,6 +87,12 @@ static inline uint32_t *reference_state(const struct queue *queue, unsigned inde
 	return (queue->rsb->valid | queue->rsb->special) >> index & 1 ? state : (uint32_t *)&queue->table[index];
 }
 
+/* @state is that of no reference. A decoded state has its packet's number where a reference has its flags. */
+static inline void not_kept(uint32_t *state)
+{
+	state[REFERENCE_AT(header)] = 0;
+}
+
 /* The packet at the head, which was decoded into @state, becomes reference @index. */
 static inline __attribute__((always_inline))
 void keep(struct queue *queue, unsigned index, const uint32_t *state, const struct launch *launch)
@@ -113,8 +119,10 @@ static __attribute__((noinline)) int launch_reference(struct queue *queue, const
 	p = command_begin(5 + START_WORDS + STATE_WORDS);
 	state = reference_state(queue, index, p + 5 + START_WORDS);
 	code = packet_dispatch(queue, &packet->dispatch, state, &launch);
-	if (unlikely(code))
+	if (unlikely(code)) {
+		not_kept(state);
 		return code <= PACKET_SPECIAL ? launch_special(queue, packet) : code;
+	}
 	keep(queue, index, state, &launch);
 	put_task(p, queue, task, (uint32_t *)&queue->table[index], 0);
 	launch_start(queue, task, p, p + 5, &launch, launch_release(launch.header));
@@ -289,14 +297,16 @@ static HOT void follow_decoded(const struct tutti_event *event, struct task *tas
 			return follow_afresh(event, task);
 		state = reference_state(queue, index, state);
 	}
-	if (unlikely(packet_dispatch(queue, &packet->dispatch, state, &launch)) || unlikely(launch.kernel->demands & KERNEL_WAVES))
+	if (unlikely(packet_dispatch(queue, &packet->dispatch, state, &launch)) || unlikely(launch.kernel->demands & KERNEL_WAVES)) {
+		not_kept(state);
 		return follow_afresh(event, task);
+	}
 	if (unlikely(number)) {
 		keep(queue, index, state, &launch);
 	} else {
 		kept->next = (uintptr_t)(packet + 1);
 		state[REFERENCE_AT(groups)] = launch.groups;
-		state[REFERENCE_AT(header)] = 0; /* no flags */
+		not_kept(state);
 	}
 	if (unlikely(launch.groups != n) || unlikely(launch.shape != task->shape))
 		follow_placed(event, task, state, &launch);

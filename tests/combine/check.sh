@@ -69,6 +69,7 @@ also=(30543                       # splits a CTA
       1100043318 1100062326 1100000323 # children, their times, and parents that wait for them
       1567004580                  # references of another queue, whose priorities may be higher
       1567010161                  # a child waits for SMs that are held for a CGA, which waits for its parent
+      1567000702                  # a table is read while a packet that will store a reference waits
       1100000016 1100000041 1100000063) # questions, packet numbers that wrap
 exec "${TUTTI_OUT:-build}/tests/combine/${1:-combine}" --seed 22000001 --count "${COMBINE_COUNT:-4000}" "${also[@]/#/--also=}" \
 	--known tests/combine/known

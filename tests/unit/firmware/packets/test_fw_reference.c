@@ -422,6 +422,41 @@ static void table_in_memory(void **unused)
 
 /* ---- what the host sees ---- */
 
+/*
+ * A packet that is refused stores nothing, and a copy of the table says so. The packets have numbers of which any bit may be
+ * set, and the second one is to take the place of the kernel before.
+ */
+static void refused_are_not_shown(void **unused)
+{
+	static const uint64_t starts[] = { 0, 1ull << 32, 1ull << 50, ~0ull >> 1, ~0ull - 1 };
+	struct tutti_message create = { .type = TUTTI_MSG_QUEUE_CREATE,
+					.queue = { .queue = 1, .asid = ASID, .flags = TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB,
+						   .rsb = 1, .ring = RIG_RING + 4096, .read_index = 0x20000000, .size_log2 = 6,
+						   .priority = 5 } };
+	const struct tutti_rsb *copy = (const void *)(hal_host.card + 65536);
+
+	(void)unused;
+	for (unsigned i = 0; i < 2 * sizeof(starts) / sizeof(*starts); i++) {
+		struct tutti_dispatch_packet p = kernel_packet(0, 1), before = kernel_packet(1, 1);
+
+		start(2, 0);
+		rig_rsb(1, ASID, TUTTI_RSB_SCRATCH);
+		descriptor[0].vector_blocks = 32; /* no SM has so many for 32 waves */
+		create.queue.start = written[1] = starts[i / 2];
+		assert_int_equal(rig_message(&create), 0);
+		if (i & 1)
+			write_packet(1, &before);
+		p.header |= TUTTI_HEADER_BARRIER;
+		p.workgroup_x = 1024;
+		p.ref_num = TUTTI_REF_STORE | 3;
+		submit(1, &p);
+		end_kernels();
+		assert_int_not_equal(queue_at(1)->state, QUEUE_RUNNING);
+		assert_int_equal(rig_request(TUTTI_MSG_RSB_READ, 1, 65536, 0), 0);
+		assert_int_equal(copy->reference[3].flags & TUTTI_REFERENCE_VALID, 0);
+	}
+}
+
 static void store_directly(unsigned id, unsigned index)
 {
 	struct tutti_dispatch_packet p = any_packet();
@@ -549,6 +584,7 @@ int main(void)
 		RIG_TEST("PKT-10 CGA-01", invalidated_between),
 		RIG_TEST("PKT-10", tables_apart),
 		RIG_TEST("PKT-10", table_in_memory),
+		RIG_TEST("PKT-09 PKT-10", refused_are_not_shown),
 		RIG_TEST("PKT-10", pages_show_tables),
 		RIG_TEST("PKT-10", tables_are_read),
 		RIG_TEST("PKT-11", taken_when_the_engines_have),
