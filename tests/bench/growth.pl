@@ -102,9 +102,9 @@ table("queues in turn", $queues, ["instructions of a plain kernel", @by_queues])
 draw($ARGV[0], [\@names, 200, 8000, [200, 500, 1000, 2000, 5000], @curves],
 	[[map { "$_ shapes" } @$shapes], 200, 8000, [200, 500, 1000, 2000, 5000], ["shapes of CTAs in turn", @by_shapes]],
 	[[map { "$_ queues" } @$queues], 200, 8000, [200, 500, 1000, 2000, 5000], ["queues in turn", @by_queues]]) if @ARGV;
-# With thirty times as many SMs a kernel may cost half as much again, and a CGA 1450 instructions more: on the largest cards the
+# With thirty times as many SMs a kernel may cost half as much again, and a CGA 1510 instructions more: on the largest cards the
 # table of free slots is too small for its short way. Six shapes of CTA may cost half as much again as two; with a single one
 # kernels run in each other's place. Each queue that takes turns may add a tenth of what a kernel of a single queue costs.
 shift @by_shapes;
 exit 1 if grep { $by_queues[$_] > (1 + $queues->[$_] / 10) * $by_queues[0] } 0 .. $#by_queues;
-exit !!grep { $_->[-1] > ($_->[0] eq "one CGA of 16" ? $_->[1] + 1450 : 1.5 * $_->[1]) } @curves, ["", @by_shapes];
+exit !!grep { $_->[-1] > ($_->[0] eq "one CGA of 16" ? $_->[1] + 1510 : 1.5 * $_->[1]) } @curves, ["", @by_shapes];
