@@ -98,8 +98,8 @@ static inline void words_clear(void *to, unsigned words)
 }
 
 /*
- * The factor passes through an empty asm, because gcc would expand a multiplication by a known constant. For code into which it is
- * not inlined, see words_copy().
+ * The factor passes through an empty asm, because gcc would expand a multiplication by a known constant. For code into
+ * which it is not inlined, see words_copy().
  */
 inline unsigned popcount32(uint32_t x)
 {
