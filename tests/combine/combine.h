@@ -271,6 +271,17 @@ extern struct work_model {
 	uint64_t given, since;
 } work_models[WORKS];
 
+/** discovery() - what the firmware has been told of the card. */
+static inline const struct tutti_discovery *discovery(void)
+{
+	return (const void *)hal_host.window;
+}
+
+static inline unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
 /** memory_at() - user memory at @address, NULL: unmapped. */
 void *memory_at(uint64_t address, uint32_t bytes);
 void memory_reset(void);

@@ -22,11 +22,6 @@ struct slot {
 	uint16_t on[TUTTI_MAX_SMS];
 };
 
-static inline const struct tutti_discovery *discovery(void)
-{
-	return (const void *)hal_host.window;
-}
-
 /* ---- events.c: events that the card has to deliver ---- */
 
 void events_begin(void);

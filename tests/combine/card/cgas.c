@@ -219,11 +219,6 @@ bool cgas_end_one(unsigned gpc, unsigned id)
 
 #define IDS_SHARED 256u /* ids that the firmware gives out at most, as many to each GPC */
 
-static unsigned least(unsigned a, unsigned b)
-{
-	return a < b ? a : b;
-}
-
 /* A CGA of one level inside a CPC or GPC. */
 static bool cga_fits(const struct job *job)
 {

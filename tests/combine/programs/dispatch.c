@@ -232,7 +232,7 @@ static void packet_plain(struct job *job, struct entry *e, union tutti_packet *p
 
 static unsigned kernel_for_many_waves(void)
 {
-	const struct tutti_discovery *d = (const void *)hal_host.window;
+	const struct tutti_discovery *d = discovery();
 	unsigned i = 0;
 
 	/* a search by groups of four blocks finds no room for more (RES-09) */
@@ -244,7 +244,6 @@ static unsigned kernel_for_many_waves(void)
 
 bool packet_whole(struct program *program, struct entry *e, union tutti_packet *p, unsigned level, unsigned kind)
 {
-	const struct tutti_discovery *discovery = (const void *)hal_host.window;
 	unsigned kernel = kernel_for_many_waves();
 	struct tutti_tmd *t = &tmds[w.tmds];
 	struct job *job;
@@ -253,7 +252,7 @@ bool packet_whole(struct program *program, struct entry *e, union tutti_packet *
 		return false;
 	job = job_new(program, e, 0);
 	use_kernel(job, kernel);
-	job->waves = (uint8_t)(discovery->peus * discovery->peu_waves);
+	job->waves = (uint8_t)(discovery()->peus * discovery()->peu_waves);
 	if (level < program->highest)
 		level = program->highest;
 	job->level = (uint8_t)level;

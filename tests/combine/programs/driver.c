@@ -30,11 +30,6 @@ static void settle_references(const struct program *program)
 			reference[i].valid = false;
 }
 
-static const struct tutti_discovery *discovery(void)
-{
-	return (const void *)hal_host.window;
-}
-
 static struct tutti_control *control(void)
 {
 	return (void *)(hal_host.window + discovery()->control.offset);

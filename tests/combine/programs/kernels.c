@@ -6,7 +6,7 @@ static unsigned largest_cpc, largest_gpc, largest_ugpu;
 
 void produce_reset(void)
 {
-	const struct tutti_discovery *d = (const void *)hal_host.window;
+	const struct tutti_discovery *d = discovery();
 	unsigned g, u[2] = {0, 0};
 
 	largest_gpc = 0;

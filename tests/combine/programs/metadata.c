@@ -116,7 +116,7 @@ static void fill_throttle(struct job *job, struct tutti_tmd *t)
 	t->throttle_sms = 1 + roll(w.sms > 4 ? 4 : w.sms);
 	job->throttle = true;
 	job->throttle_sms = (uint16_t)t->throttle_sms;
-	blocks = w.sms * ((const struct tutti_discovery *)(const void *)hal_host.window)->shared_blocks / t->throttle_sms;
+	blocks = w.sms * discovery()->shared_blocks / t->throttle_sms;
 	blocks = blocks > 256 ? 256 : blocks;
 	job->shared = (uint16_t)(1 + roll(blocks));
 	if (job->shared < (kernels[job->shape].group_bytes + 2047) / 2048)

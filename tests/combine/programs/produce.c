@@ -148,7 +148,6 @@ static bool bad_metadata(const struct program *program, struct entry *e, struct 
 void produce_bad(struct program *program)
 {
 	struct entry *e = &program->entry[program->write % ENTRIES];
-	const struct tutti_discovery *discovery = (const void *)hal_host.window;
 	union tutti_packet p = {{0}};
 
 	if (!room(program))
@@ -174,7 +173,7 @@ void produce_bad(struct program *program)
 		e->errors = 1u << TUTTI_ERROR_DIMENSIONS;
 		break;
 	case 1:
-		p.dispatch.group_bytes = discovery->shared_blocks * 2048 + 1;
+		p.dispatch.group_bytes = discovery()->shared_blocks * 2048 + 1;
 		e->errors = 1u << TUTTI_ERROR_GROUP_MEMORY;
 		break;
 	case 2:
@@ -203,7 +202,7 @@ void produce_bad(struct program *program)
 
 static bool rung(const struct program *program)
 {
-	const struct tutti_discovery *d = (const void *)hal_host.window;
+	const struct tutti_discovery *d = discovery();
 
 	(void)d;
 	return hal_host.engines.doorbell_enable[program->id / 32] >> (program->id % 32) & 1;

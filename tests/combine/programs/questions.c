@@ -38,11 +38,6 @@ static void queue_answered(const struct tutti_message *m, const struct tutti_mes
 
 /* ---- how much an idle card holds (CGA-29) ---- */
 
-static unsigned least(unsigned a, unsigned b)
-{
-	return a < b ? a : b;
-}
-
 static unsigned fit(unsigned have, unsigned need)
 {
 	return need ? have / need : ~0u;
@@ -51,7 +46,7 @@ static unsigned fit(unsigned have, unsigned need)
 /* CTAs that an empty SM has room for: all of them need the same, so that nothing is left over between them. */
 static unsigned idle_sm(const struct tutti_msg_occupancy *ask)
 {
-	const struct tutti_discovery *d = (const void *)hal_host.window;
+	const struct tutti_discovery *d = discovery();
 	unsigned waves = least(d->peu_waves, least(fit(d->scalar_blocks, ask->scalar_blocks), fit(d->vector_blocks, ask->vector_blocks)));
 	unsigned n = least(w.cap ? w.cap : ~0u, least(d->cta_slots, 32));
 
