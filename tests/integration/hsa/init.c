@@ -254,6 +254,14 @@ struct meeting {
 	int begun, go, status;
 };
 
+/* Has a handler called, and waits until it has set @begun. */
+static void meet(bool (*handler)(hsa_signal_value_t value, void *meeting), struct meeting *meeting)
+{
+	OK(hsa_amd_signal_async_handler(new_signal(0), HSA_SIGNAL_CONDITION_EQ, 0, handler, meeting));
+	while (!__atomic_load_n(&meeting->begun, __ATOMIC_ACQUIRE))
+		usleep(100);
+}
+
 static bool shut_down_too(hsa_signal_value_t value, void *context)
 {
 	struct meeting *meeting = context;
@@ -273,9 +281,7 @@ static void handler_and_program_shut_down(void **state)
 	struct meeting meeting = {0};
 
 	assert_int_equal(found_all(state), 0);
-	OK(hsa_amd_signal_async_handler(new_signal(0), HSA_SIGNAL_CONDITION_EQ, 0, shut_down_too, &meeting));
-	while (!__atomic_load_n(&meeting.begun, __ATOMIC_ACQUIRE))
-		usleep(100);
+	meet(shut_down_too, &meeting);
 	__atomic_store_n(&meeting.go, 1, __ATOMIC_RELEASE);
 	OK(hsa_shut_down());
 	assert_int_equal(meeting.status, HSA_STATUS_ERROR_NOT_INITIALIZED);
@@ -300,9 +306,7 @@ static void a_handler_starts_what_is_shut_down(void **state)
 	struct meeting meeting = {0};
 
 	assert_int_equal(found_all(state), 0);
-	OK(hsa_amd_signal_async_handler(new_signal(0), HSA_SIGNAL_CONDITION_EQ, 0, init_too, &meeting));
-	while (!__atomic_load_n(&meeting.begun, __ATOMIC_ACQUIRE))
-		usleep(100);
+	meet(init_too, &meeting);
 	OK(hsa_shut_down());
 	assert_int_equal(meeting.status, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
 	assert_int_equal(found_all(state), 0);
@@ -325,9 +329,7 @@ static void a_handler_may_start_again(void **state)
 	struct meeting meeting = {0};
 
 	assert_int_equal(found_all(state), 0);
-	OK(hsa_amd_signal_async_handler(new_signal(0), HSA_SIGNAL_CONDITION_EQ, 0, restart, &meeting));
-	while (!__atomic_load_n(&meeting.begun, __ATOMIC_ACQUIRE))
-		usleep(100);
+	meet(restart, &meeting);
 	assert_int_equal(meeting.status, 0);
 	FAILS(NOT_INITIALIZED, hsa_shut_down());
 }
