@@ -75,14 +75,14 @@ struct tutti_work_queue *tutti_work_queue(struct tutti_work *work)
 static void notify(struct tutti_work *work)
 {
 	CALL_SCOPE(call);
-	struct tutti_queue *queue = (struct tutti_queue *)tutti_load_relaxed(&work->user.queue);
+	struct queue *queue = tutti_load_relaxed(&work->user.queue);
 	uint64_t written;
 
-	if (!queue_call(&call, queue))
+	if (!call_begin(&call, queue ? &queue->handle : NULL))
 		return;
 	tutti_fence();
-	written = tutti_load_relaxed(queue->write_index);
-	tutti_queue_ring(queue, written ? written - 1 : 0);
+	written = tutti_load_relaxed(queue->public.write_index);
+	tutti_queue_ring(&queue->public, written ? written - 1 : 0);
 }
 
 /* The caller has begun a call. */
