@@ -8,8 +8,8 @@
 #define TURN_STEPS 15u /* visit.h: to find out which SM is next */
 
 /*
- * Note by position to which GPC of @range, counted from 1, the SMs of @masks belong. No placement is being made, so there
- * is space.
+ * For each position, note to which GPC of @range its SM belongs, counted from 1; 0: it is not in @masks. No placement is
+ * being made, so placed.ctas is free.
  */
 static void note_gpcs(struct domain_range range, const uint32_t *masks)
 {
@@ -22,8 +22,8 @@ static void note_gpcs(struct domain_range range, const uint32_t *masks)
 }
 
 /*
- * @sms SMs, all of them in @pairs, have one free slot, and CGAs take @n of them in turn, the first one @first. How many are
- * in no pair any more when their turn comes, because an earlier CGA has taken the other SM?
+ * All @sms SMs of @pairs have one free slot each. CGAs take @n of them in turn, and the first CGA takes @first. How many SMs
+ * are not in a pair any more when their turn comes, because an earlier CGA has taken the other SM of their TPC?
  */
 static uint32_t bereft(struct domain_range range, uint32_t *pairs, uint32_t sms, uint32_t n, uint32_t first)
 {
@@ -54,20 +54,21 @@ static uint32_t bereft(struct domain_range range, uint32_t *pairs, uint32_t sms,
 /*
  * How many innermost CGAs fit a domain whose SMs, those in row 0, have @capacity free slots each. Balanced ones can use all.
  *
- * Multicast CGAs take SMs in pairs in turn as long as all of these are free, so that none has two slots less than another.
- * When their last slots are taken, pairs are split, which leaves single SMs with a slot. CGAs for which there are too few
- * SMs in pairs take others too, those with most slots first, which means that these last as long as possible.
+ * A multicast CGA takes SMs in pairs first. While all of these have free slots it takes them in turn, so none of them ever has
+ * two slots less than another. Their last slots are taken one SM at a time, so that the other SM of a pair may be left alone.
+ * When there are fewer SMs in pairs than a CGA needs, it takes single SMs as well. Those with the most free slots come first,
+ * so they run out as late as possible.
  */
 static COLD uint32_t inner(const struct query_ask *ask, unsigned domain, uint32_t capacity)
 {
 	struct domain_range range = domain_inside(TUTTI_CGA_GPC, ask->kind, domain);
 	const struct gpc *gpc = &domains.gpc[range.first];
-	uint32_t pairs[TUTTI_MAX_GPCS], sms = 0, paired = 0, slots, last, singles, n = ask->ctas, lost, i;
+	uint32_t pairs[TUTTI_MAX_GPCS], sms = 0, paired = 0, within, slots, last, singles, n = ask->ctas, lost, cgas, i;
 
 	for (i = 0; i < range.n; i++, gpc++) {
-		slots = gpc->row->mask & (ask->kind == TUTTI_CGA_CPC ? domains.cpc[domain] : ~0u);
-		sms += popcount32(slots);
-		pairs[i] = domain_pairs(gpc, slots);
+		within = gpc->row->mask & (ask->kind == TUTTI_CGA_CPC ? domains.cpc[domain] : ~0u);
+		sms += popcount32(within);
+		pairs[i] = domain_pairs(gpc, within);
 		paired += popcount32(pairs[i]);
 	}
 	if (n > sms * (ask->multicast ? 1 : min32(capacity, domains.levels)))
@@ -80,20 +81,20 @@ static COLD uint32_t inner(const struct query_ask *ask, unsigned domain, uint32_
 		return capacity;
 	last = paired * capacity;
 	lost = bereft(range, pairs, paired, n, n - (last - paired) % n);
-	i = (last - lost) / n;
-	last -= i * n;
+	cgas = (last - lost) / n;
+	last -= cgas * n;
 	if (last - lost > n - singles) {
-		/* the last SMs in pairs are more than it would take beside all others */
-		i++;
+		/* one CGA more takes all SMs that are left in pairs, and not all single ones */
+		cgas++;
 		last = lost;
 	}
-	slots -= i * n;
+	slots -= cgas * n;
 	n -= singles;
 	if (last < capacity * n)
 		slots = last;
 	else
 		n = ask->ctas;
-	return i + slots / n;
+	return cgas + slots / n;
 }
 
 /* The domain of kind @outer that contains domain @number of @kind. */
@@ -186,7 +187,7 @@ COLD int occupancy_answer(const struct tutti_msg_occupancy *ask, struct tutti_me
 		return -TUTTI_EINVAL;
 	for (i = 0; i < fw.words; i++)
 		sms += popcount32(shapes.enabled[i]);
-	/* throttle mode divides shared memory in another way until the card is idle */
+	/* An idle card has left throttle mode, so its SMs have their usual shared memory. */
 	capacity = shape_capacity_with(ask->scalar_blocks | (uint32_t)ask->vector_blocks << 16,
 				       ask->shared_blocks | (uint32_t)ask->barriers << 16, ask->waves, fw.shared_blocks);
 	answer->arg[0] = capacity;
