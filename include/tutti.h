@@ -242,7 +242,8 @@ int tutti_device_flush_print(struct tutti_device *device);
  * tutti_device_print_handler() - where the printf() of kernels goes.
  * @device: device
  * @handler: gets text, @bytes long and not NUL-terminated, in whichever thread waits for the device at
- *	that time, with no lock held; tutti_signal_handler() says what it cannot wait for. NULL: text goes to stdout.
+ *	that time, with no lock held; what it cannot wait for is said at tutti_signal_handler(). NULL: text goes
+ *	to stdout.
  * @context: given to @handler
  * Return: 0, -EINVAL.
  */
@@ -458,7 +459,8 @@ int tutti_queue_poll(struct tutti_queue *queue);
  *
  * Kernels may still be running afterwards: signals tell when they have finished.
  *
- * Return: 0; -ETIMEDOUT; -EIO: the queue has stopped, or the device has died; -EBUSY: see tutti_signal_handler().
+ * Return: 0; -ETIMEDOUT; -EIO: the queue has stopped, or the device has died; -EBUSY: called by a handler
+ * while its thread waits for room in @queue (tutti_signal_handler()).
  */
 int tutti_queue_drain(struct tutti_queue *queue, uint64_t timeout_ns);
 

@@ -71,7 +71,7 @@ struct queue {
 		uint32_t seen_generation;  /* while @run_kernels is 0: of the references for which @seen holds */
 	};
 	uint8_t run_kernel;    /* number of the kernel to launch next */
-	uint8_t seen;          /* barrier: dependencies seen satisfied; condensed: kernels whose metadata are valid */
+	uint8_t seen;          /* barrier: mask of satisfied dependencies; condensed: how many kernels have valid metadata */
 	uint8_t run_kernels;   /* number of its kernels; 0 if no condensed packet is being launched */
 	uint8_t scrub;         /* a reference or condensed packet is among those to retire */
 	/* These describe the ring in user memory. */

@@ -81,7 +81,7 @@ int reference_destroy(uint32_t id);
 /** reference_invalidate() - invalidate the entries in @mask. Return: 0 or -TUTTI_ENOENT */
 int reference_invalidate(uint32_t id, uint32_t mask);
 /**
- * reference_expand_again() - code of @asid may have changed: no packet is taken for one that was expanded before.
+ * reference_expand_again() - code of @asid may have changed: packets that were expanded before are expanded anew.
  * Return: does @asid have any buffers?
  */
 bool reference_expand_again(unsigned asid);

@@ -369,7 +369,10 @@ HOT void queue_metadata(struct tmd *tmd)
 {
 	struct queue *queue = tmd->queue;
 
-	/* a queue that waits may have lost its buffer to another one; on a shared card others may have taken its client's slots */
+	/*
+	 * A queue that waits may have lost its buffer to another one. On a shared card, other queues of its client may have
+	 * taken the slots that the client may use.
+	 */
 	if (unlikely(queue->situation != (QUEUE_RUNNING | WAIT_FOLLOW << 8)) || unlikely(!queue->packet) ||
 	    unlikely(queue_table.detour))
 		queue_run(queue);

@@ -87,6 +87,7 @@ static int destroy(uint32_t asid)
 {
 	int status;
 
+	/* Asked only whether there are any buffers. If so, it does no harm that their packets are expanded once more. */
 	if (context_exists(asid) && reference_expand_again(asid))
 		return -TUTTI_EBUSY;
 	status = context_destroy(asid);

@@ -67,7 +67,7 @@ struct tutti_weights {
 
 /**
  * tutti_calibrate() - measure weights: kernels that use one resource or one class of instructions run on
- * one SM while the others are off. Afterwards all of these are on, also those that were not before.
+ * one SM while the others are off. Afterwards all SMs are on, including those that were off before.
  * @device: device; nobody else may use the card meanwhile
  * @executable: has the kernels calibrate_* (made from runtime/tools/kernels.c)
  * @jobs: how often each of them runs; more give steadier weights

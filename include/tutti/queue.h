@@ -71,7 +71,8 @@ struct tutti_queue {
  * Waits until packets @first to @first + @count - 1 may be written.
  *
  * Return: 0; -EINVAL when the ring has fewer than @count packets, or @queue is no queue; -EIO when the queue has
- * stopped or the device has died; -EBUSY when a handler waits in vain (tutti_signal_handler()). In case of an error the reservation has been taken back.
+ * stopped or the device has died; -EBUSY in a handler before whose return there can be no room, see
+ * tutti_signal_handler(). In case of an error the reservation has been taken back.
  */
 int tutti_queue_wait_room(struct tutti_queue *queue, uint64_t first, uint32_t count);
 

@@ -147,9 +147,10 @@ typedef bool (*tutti_signal_fn)(tutti_signal_t signal, int64_t value, int error,
  * thread: they are called from waits and from tutti_queue_poll(). A signal may have several handlers. When the device is
  * closed they are forgotten without a call.
  *
- * A handler that is called from a wait for room in the ring of a queue, as the printf() handler may be, too, cannot wait
- * for that queue: there, tutti_copy() and tutti_queue_drain() return -EBUSY. So does what submits packets for which the ring
- * will have no room until the handler returns; with several producers only when no other thread waits behind it.
+ * Handlers, and the printf() handler, may be called by a thread that waits for room in the ring of a queue. Such a handler
+ * must not wait for the same queue: tutti_copy() and tutti_queue_drain() return -EBUSY. So does a function that submits
+ * packets for which there can be no room before the handler returns; in a queue with several producers it returns only
+ * when no other thread has reserved packets behind them.
  *
  * Return: 0; -EINVAL: no signal of @device, no such condition, no function; -ENOMEM; -EAGAIN: no thread.
  */

@@ -115,7 +115,7 @@ static const struct dma_buf_ops card_dma_buf_ops = {
 	.release = tutti_card_bo_dma_buf_release,
 };
 
-/* The helper makes mappings of the dma-buf mappings of the node, and so tutti_view_revoke_all() finds them. */
+/* drm_gem_dmabuf_export() gives the file the address space of the node, so tutti_view_revoke_all() unmaps it as well. */
 static struct dma_buf *tutti_card_bo_export(struct drm_gem_object *obj, int flags)
 {
 	struct tutti_device *tdev = to_tutti(obj->dev);
@@ -246,7 +246,7 @@ static int tutti_card_bo_place(struct tutti_bo *bo, struct tutti_account *accoun
 	return error;
 }
 
-/* Inside of the gate: a reset that goes on while the file has been opened already may yet lose the memory. */
+/* Inside the gate: a file can be opened during a reset, which may lose the memory of the card only afterwards. */
 static int tutti_card_bo_reserve(struct tutti_bo *bo, struct tutti_file *file, u64 size)
 {
 	struct tutti_device *tdev = file->tdev;

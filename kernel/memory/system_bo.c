@@ -184,7 +184,10 @@ static const struct vm_operations_struct system_vm_ops = {
 	.close = tutti_system_bo_vm_close,
 };
 
-/* An imported buffer is mapped by who made it. Older helpers let a private one through, whose first fault is a bug. */
+/*
+ * An imported buffer is mapped by its exporter. Of others, older versions of the shmem helper allow private mappings, and run
+ * into a BUG_ON() at the first fault.
+ */
 static int tutti_system_bo_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
 {
 	bool imported = to_tutti_bo(obj)->imported;

@@ -415,7 +415,7 @@ void tutti_recovery_flush_kills(struct tutti_device *tdev)
  */
 int tutti_recovery_before_sleep(struct tutti_device *tdev)
 {
-	WRITE_ONCE(tdev->lock_waits, true); /* kills wait for a reset that has begun, as we do next */
+	WRITE_ONCE(tdev->lock_waits, true); /* kills may wait for a reset that has begun, which must not wait for our lock */
 	tutti_recovery_flush_kills(tdev);
 	if (tutti_recovery_settle(tdev)) {
 		tdev->rung = TUTTI_RUNG_FUNCTION;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: Locks of a file in processes that fork() makes */
+/** DOC: Static locks of a source file, in the child processes that fork() makes */
 #ifndef TUTTI_BASE_FORK_H
 #define TUTTI_BASE_FORK_H
 
 #include <pthread.h>
 
 /**
- * FREE_IN_CHILD() - a static mutex is free in a child process, also if another thread held it when the child was made.
+ * FREE_IN_CHILD() - a static mutex is free in a child process, even if another thread held it when the child was made.
  *
- * For locks that are held too long to let fork() wait for them. What they protect is found as that thread has left it.
+ * It is for locks that are held too long for fork() to wait for them. What they protect is as that thread left it.
  */
 #define FREE_IN_CHILD(lock)                                            \
 	static void lock##_in_child(void)                              \

@@ -70,7 +70,7 @@ struct tutti_work_queue *tutti_work_queue(struct tutti_work *work)
 
 /*
  * Rings the doorbell of the task's AQL queue with an index that is not new, which only makes the card look again. Another
- * thread may destroy that queue, of which the caller need not know.
+ * thread may destroy that queue meanwhile, since a push is no call on it.
  */
 static void notify(struct tutti_work *work)
 {
@@ -124,7 +124,7 @@ struct work_wait {
 	const struct tutti_work *work;
 };
 
-/* Has the task, once it has been dispatched, nothing more to take items with? */
+/* Has the task been dispatched to a queue that has stopped or been destroyed, so that nobody takes items any more? */
 static bool nobody_takes(const struct tutti_work *work)
 {
 	const struct queue *queue = tutti_load_acquire(&work->user.queue);
@@ -152,7 +152,7 @@ static int wait_and_push(struct tutti_work *work, const void *item, uint64_t tim
 		error = wait_for(&room.wait, now < end ? end - now : 0);
 		if (!error)
 			error = nobody_takes(work) ? -EIO : push(work, item);
-		now = time_ns(); /* others may be faster, again and again */
+		now = time_ns(); /* other producers may have taken the room, even several times */
 	} while (error == -EAGAIN);
 	return error;
 }

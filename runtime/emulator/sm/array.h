@@ -81,7 +81,8 @@ struct sm_array {
 	uint32_t dirty[SM_SLOTS / 32]; /* task slots with completions to report */
 	uint32_t dirty_any;            /* bit w is set if dirty[w] is not 0 */
 	struct cta *cta;
-	struct cga_barrier *alone; /* a barrier for each of @cta; not part of it, because few CTAs need one, and @cta should fit into caches */
+	/* A barrier for each of @cta; not part of it, because few CTAs need one, and @cta should fit into caches. */
+	struct cga_barrier *alone;
 	struct cta *free_ctas;
 	struct task *free_tasks;
 	uint64_t serials;

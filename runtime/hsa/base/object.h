@@ -51,7 +51,7 @@ void *object_remove(enum object_kind kind, uint64_t handle);
 void object_destroy_all(void);
 
 /**
- * object_lock() - keep other threads from changing what is in objects, and from making one that there is to be once.
+ * object_lock() - keep other threads from changing the contents of objects, and from adding an object that may exist only once.
  *
  * Held while no function of the application is called. A child of fork() finds it free.
  */

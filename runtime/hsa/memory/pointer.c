@@ -59,7 +59,7 @@ hsa_status_t hsa_amd_memory_unlock(void *address)
 	return HSA_STATUS_SUCCESS;
 }
 
-/* What lies in memory of libtutti cannot be locked, not even an empty range of it, of which there is none elsewhere. */
+/* Asked to lock an empty range, libtutti names its own memory as the reason before it says that the range is empty. */
 static bool is_allocation(const void *address)
 {
 	return tutti_memory_lock(runtime_device(), (void *)(uintptr_t)address, 0) == -EEXIST;

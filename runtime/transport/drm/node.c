@@ -38,7 +38,7 @@ static const char *link_of(const struct stat *node, const char *link, char *targ
 	return name ? name + 1 : target;
 }
 
-/* What cannot be opened may be the node of any driver, which its user need not hear of. */
+/* Only nodes of tutti.ko are worth a message: what cannot be opened may be the node of any other driver. */
 static void say_why(const char *path, int error)
 {
 	const char *driver;

@@ -40,12 +40,12 @@ static int check_driver(struct drm_card *card)
 
 	if (error || version.version_major == DRIVER_MAJOR)
 		return error;
-	say("the driver tutti.ko has version %d.%d, this library speaks to version %d", version.version_major,
+	say("the driver tutti.ko has version %d.%d, this library needs version %d", version.version_major,
 	    version.version_minor, DRIVER_MAJOR);
 	return -EPROTO;
 }
 
-/* One that does not run has left no versions. */
+/* A firmware that does not run has not written its versions. */
 static int check_firmware(const struct tutti_status *status)
 {
 	if (tutti_load_acquire(&status->state) != TUTTI_STATE_RUNNING)

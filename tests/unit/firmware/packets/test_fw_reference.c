@@ -423,8 +423,8 @@ static void table_in_memory(void **unused)
 /* ---- what the host sees ---- */
 
 /*
- * A packet that is refused stores nothing, and a copy of the table says so. The packets have numbers of which any bit may be
- * set, and the second one is to take the place of the kernel before.
+ * A packet that is refused stores nothing, and a copy of the table says so, whichever bits are set in the packet's number.
+ * The second packet is decoded when the kernel before it ends, since its kernel would run in the place of that one.
  */
 static void refused_are_not_shown(void **unused)
 {

@@ -130,7 +130,7 @@ static void owed_as_sent(void **state)
 	for (unsigned way = 0; way < 8; way++) {
 		struct tutti_recording *recording = recorded(LAUNCHES, signals[0]);
 
-		for (unsigned round = 0; round < 2; round++) { /* the first replay sends the references */
+		for (unsigned round = 0; round < 2; round++) { /* only the first replay sends references */
 			take_packets(queue);
 			assert_int_equal(tutti_replay(recording), 0);
 		}
@@ -145,7 +145,7 @@ static void owed_as_sent(void **state)
 		assert_int_equal(tutti_queue_reset(queue), 0);
 		take_packets(queue);
 		assert_false(given_up(signals[0]));
-		for (unsigned i = 0; i < 63; i++) { /* the ring still says where the packet was */
+		for (unsigned i = 0; i < 63; i++) { /* the packet that failed is still in its slot */
 			struct tutti_launch launch = a_launch(0, 0, NULL);
 
 			assert_int_equal(tutti_dispatch(queue, &launch), 0);

@@ -56,7 +56,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 		version->version_major = major;
 		return 0;
 	}
-	errno = EDQUOT; /* whatever comes behind the versions */
+	errno = EDQUOT; /* all calls after the versions have been compared */
 	return -1;
 }
 
@@ -68,7 +68,7 @@ static void on_message(const char *line)
 	snprintf(said[lines++ % 2], sizeof(said[0]), "%s", line);
 }
 
-/* Opens the device. Return: the error, which some text says */
+/* Opens the device. Return: the error */
 static int open_with(int driver, uint32_t min, uint32_t max, uint32_t state, uint32_t firmware_min, uint32_t firmware_max)
 {
 	char name[64];
@@ -110,7 +110,7 @@ static void versions(void **state)
 	assert_int_equal(open_with(1, 0, OWN - 1, running, OWN, OWN), -EPROTO);
 	assert_int_equal(open_with(1, OWN, OWN, running, OWN + 1, OWN + 1), -EPROTO);
 	assert_non_null(strstr(said[0], "the firmware speaks contract"));
-	/* a firmware that does not run says nothing of its own; what has become of it is found out later */
+	/* a firmware that does not run has not written its versions; its state is reported later */
 	assert_int_equal(open_with(1, OWN, OWN, TUTTI_STATE_LOADING, 0, 0), -EDQUOT);
 	tutti_message_handler(NULL);
 }
